@@ -1,0 +1,74 @@
+"""What a user may be told: every error of the project that is not a bug."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class JumboError(Exception):
+    """One problem, with the facts a person needs to act on it.
+
+    The attributes not given are None. MTU values are bytes of IP packet unless the message says otherwise.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        host: str | None = None,
+        object: str | None = None,  # noqa: A002 - the word the plan and the journal use
+        variable: str | None = None,
+        wish: Any = None,
+        limit: Any = None,
+        advice: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.host = host
+        self.object = object
+        self.variable = variable
+        self.wish = wish
+        self.limit = limit
+        self.advice = advice
+
+    def __str__(self) -> str:
+        """One sentence: where, what, the value, what is allowed, what to do."""
+        where = ":".join(part for part in (self.host, self.object) if part)
+        text = f"{where}: {self.message}" if where else self.message
+        if self.variable:
+            text += f" ({self.variable} is {self.wish!r})"
+        elif self.wish is not None:
+            text += f" (wished: {self.wish})"
+        if self.limit is not None:
+            text += f"; allowed: {self.limit}"
+        if self.advice:
+            text += f". {self.advice}"
+        return text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the facts as plain data, for results and the journal."""
+        return {
+            "message": self.message,
+            "host": self.host,
+            "object": self.object,
+            "variable": self.variable,
+            "wish": self.wish,
+            "limit": self.limit,
+            "advice": self.advice,
+        }
+
+
+class Unreachable(JumboError):
+    """The device did not answer; nothing is known of its state."""
+
+
+class AccessDenied(Unreachable):
+    """The device answered and refused the credentials."""
+
+
+class InvalidIntent(JumboError):
+    """The inventory asks for something that cannot be; every problem found is listed."""
+
+    def __init__(self, problems: tuple[JumboError, ...]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
