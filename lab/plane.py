@@ -1,0 +1,52 @@
+"""The one door between a management front end and its node's data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class PortCounters:
+    """What a port has seen since the node started."""
+
+    giants: int = 0
+    input_packets: int = 0
+    output_packets: int = 0
+    input_bytes: int = 0
+    output_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The far end of a port's cable, as LLDP would tell it."""
+
+    host: str
+    interface: str
+    max_frame: int = 0
+
+
+class Plane(Protocol):
+    """One per node; the front end's only way to the namespace.
+
+    An interface that has no counterpart in the node raises KeyError.
+    """
+
+    def set_ip_mtu(self, interface: str, ip_mtu: int) -> None:
+        """Limit what the interface sends to IP packets of this size."""
+
+    def set_up(self, interface: str, up: bool) -> None:  # noqa: FBT001
+        """Switch the interface on or off."""
+
+    def counters(self, interface: str) -> PortCounters:
+        """Return the port's counters."""
+
+    def is_up(self, interface: str) -> bool:
+        """Tell whether the port has a link."""
+
+    def ping(self, arguments: Sequence[str], timeout: float) -> str:
+        """Return the raw output of ping(8), errors included, run inside the node."""
+
+    def neighbour(self, interface: str) -> Neighbour | None:
+        """Return who is at the far end, or None."""
