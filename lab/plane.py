@@ -36,7 +36,7 @@ class Plane(Protocol):
     def set_ip_mtu(self, interface: str, ip_mtu: int) -> None:
         """Limit what the interface sends to IP packets of this size."""
 
-    def set_up(self, interface: str, up: bool) -> None:  # noqa: FBT001
+    def set_up(self, interface: str, up: bool) -> None:
         """Switch the interface on or off."""
 
     def counters(self, interface: str) -> PortCounters:
@@ -46,7 +46,7 @@ class Plane(Protocol):
         """Tell whether the port has a link."""
 
     def ping(self, arguments: Sequence[str], timeout: float) -> str:
-        """Return the raw output of ping(8), errors included, run inside the node."""
+        """Run the ping program inside the node; return its raw output, errors included."""
 
     def neighbour(self, interface: str) -> Neighbour | None:
         """Return who is at the far end, or None."""

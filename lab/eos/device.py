@@ -1,0 +1,241 @@
+"""One emulated EOS switch: configuration, sessions, files, and their effect on the data plane."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack
+
+from ..plane import Neighbour, Plane, PortCounters
+from .audit import Audit, Entry
+from .cli import Cli
+from .config import Config, render
+from .editor import Editor, load
+from .flash import STARTUP, Flash
+from .hardware import Hardware
+from .ports import Port, ports_of
+from .sessions import PENDING, Sessions
+from .show_interfaces import Live
+
+_LOG = logging.getLogger(__name__)
+_NOBODY = PortCounters()
+
+
+class Options(TypedDict, total=False):
+    """What a device can be told beside its name, configuration and data plane; see `Hardware` for most."""
+
+    version: str
+    model: str
+    max_mtu: int
+    per_interface_mtu: Literal["accepted", "rejected", "ignored"]
+    no_mtu_ports: frozenset[str]
+    subinterface_mtu: bool
+    l2_mtu: bool
+    commit_clock: Literal["uptime", "epoch"]
+    users: dict[str, str]
+    state_dir: Path | str | None
+    clock: Callable[[], float]
+
+
+class EosDevice:
+    """A switch that is on: it boots when it is made. Safe to use from several threads."""
+
+    def __init__(self, hostname: str, startup_config: str, plane: Plane, **options: Unpack[Options]) -> None:
+        self.hardware = Hardware(**{f.name: options[f.name] for f in fields(Hardware) if f.name in options})  # type: ignore[literal-required]
+        self.users = options.get("users", {"admin": "admin"})
+        self.plane = plane
+        self.now = options.get("clock", time.time)
+        self.lock = threading.RLock()
+        self.on_deadline: Callable[[], None] | None = None
+        state_dir = options.get("state_dir")
+        self.flash = Flash(Path(state_dir) if state_dir else None)
+        if STARTUP not in self.flash:  # what was saved on the switch wins over what it was built with
+            self.flash.write(STARTUP, startup_config)
+        self.checkpoints: dict[str, Config] = {}
+        self.saved_at, self.saved_by = self.now(), ""
+        self.sessions = Sessions(self, self.now)
+        self._audit = Audit(self.now)
+        self._hostname = hostname
+        self._applied: dict[str, tuple[int, bool]] = {}
+        self._changes: dict[str, tuple[int, float]] = {}
+        digest = hashlib.sha256(hostname.encode()).hexdigest()
+        self.mac = ":".join(["00", "1c", "73", digest[0:2], digest[2:4], digest[4:6]])
+        self.serial = digest[:32].upper()
+        self._told: float | None = None
+        self._sockets: frozenset[str] | None = None
+        self._boot()
+
+    # -- the running-config ----------------------------------------------------------------------------------------
+
+    def _boot(self) -> None:
+        """Start from the startup-config: a line that fails is skipped, as on the device."""
+        self.booted_at = self.now()
+        self._running, self.boot_errors = self._load_startup()
+        self._sockets = self._running.ports
+        for error in self.boot_errors:
+            _LOG.warning("%s: startup-config: %s", self._hostname, error)
+        self._applied.clear()
+        self.edited()
+
+    def _load_startup(self) -> tuple[Config, list[str]]:
+        config, errors = load(self.flash.read(STARTUP), self.hardware, self._sockets)
+        config.root.lines.setdefault("hostname", f"hostname {self._hostname}")
+        return config, errors
+
+    @property
+    def running(self) -> Config:
+        """The running-config. Call `edited` after a change in place."""
+        return self._running
+
+    def replace_running(self, config: Config) -> None:
+        """Put another configuration in force."""
+        self._running = config
+        self.edited()
+
+    def edited(self) -> None:
+        """Bring the data plane in line with the running-config."""
+        self.ports = ports_of(self._running, self.hardware)
+        wanted = {name: (port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane}
+        for name, (mtu, enabled) in wanted.items():
+            old = self._applied.get(name)
+            if old is None or old[0] != mtu:
+                self._try(self.plane.set_ip_mtu, name, mtu)
+            if old is None or old[1] != enabled:
+                self._try(self.plane.set_up, name, enabled)
+                count, _ = self._changes.get(name, (0, 0.0))
+                self._changes[name] = (count + 1, self.now())
+        self._applied = wanted
+
+    def _try(self, action: Callable[[str, Any], None], name: str, value: object) -> None:
+        try:
+            action(name, value)
+        except KeyError:  # configured, but without a cable in the lab
+            _LOG.debug("%s: the data plane has no %s", self._hostname, name)
+
+    def startup(self) -> Config:
+        """Return the startup-config as the device would boot it."""
+        return self._load_startup()[0]
+
+    def save(self, user: str) -> None:
+        """Write the running-config to the startup-config."""
+        self.flash.write(STARTUP, "\n".join([*render(self._running), "end", ""]))
+        self.saved_at, self.saved_by = self.now(), user
+
+    # -- the data plane --------------------------------------------------------------------------------------------
+
+    def live(self, port: Port) -> Live:
+        """Return what the data plane says of a port now."""
+        changes, changed_at = self._changes.get(port.name, (1, self.booted_at))
+        up = port.enabled and self._linked(port)
+        return Live(up, self._counters(port) if port.in_plane else _NOBODY, changes, changed_at)
+
+    def _linked(self, port: Port) -> bool:
+        if port.hardware == "subinterface":
+            parent = self.ports.get(port.name.partition(".")[0])
+            return parent is not None and self._linked(parent)
+        if port.kind == "Port-Channel":
+            return any(self.ports[name].enabled and self._linked(self.ports[name]) for name in port.members)
+        if not port.in_plane:
+            return True
+        try:
+            return self.plane.is_up(port.name)
+        except KeyError:
+            return False
+
+    def _counters(self, port: Port) -> PortCounters:
+        try:
+            return self.plane.counters(port.name)
+        except KeyError:
+            return _NOBODY
+
+    def neighbour(self, port: Port) -> Neighbour | None:
+        """Return who is at the far end of the port's cable."""
+        try:
+            return self.plane.neighbour(port.name) if port.kind == "Ethernet" else None
+        except KeyError:
+            return None
+
+    # -- requests and time -----------------------------------------------------------------------------------------
+
+    def run(self, commands: Sequence[str | dict[str, Any]], user: str = "admin", encoding: str = "json") -> list[str]:
+        """Run a request's commands; return their results as JSON texts, or raise `cli.RequestFailed`."""
+        return Cli(self, user).run(commands, encoding)
+
+    def tick(self) -> None:
+        """Do what is due by the clock: a commit timer that ran out, sessions nobody came back to."""
+        with self.lock:
+            for event, session in self.sessions.tick():
+                self._audit.record("", event, "", session)
+        self.notify()
+
+    def deadline(self) -> float | None:
+        """Return when `tick` has something to do next, by this device's clock."""
+        return self.sessions.deadline()
+
+    def notify(self) -> None:
+        """Tell the server when the next deadline moved."""
+        due = self.deadline()
+        if due != self._told:
+            self._told = due
+            if self.on_deadline:
+                self.on_deadline()
+
+    # -- the record ------------------------------------------------------------------------------------------------
+
+    def record(self, user: str, kind: str, command: str, session: str = "") -> None:
+        """Add a line to the record of changes."""
+        self._audit.record(user, kind, command, session)
+
+    @property
+    def writes(self) -> list[Entry]:
+        """Everything that was done to configurations, sessions that were only prepared included."""
+        return list(self._audit.entries)
+
+    def audit(self) -> dict[str, Any]:
+        """Return the record as plain data: entries, `written`, open and aborted sessions, a pending commit timer."""
+        with self.lock:
+            timer = self.sessions.timer
+            return self._audit.summary(self.sessions.names(PENDING), timer.session if timer else None)
+
+    @property
+    def on_first_write(self) -> Callable[[Entry], None] | None:
+        """Called once, after the first change that outlives a session and before its client gets the answer."""
+        return self._audit.on_first_write
+
+    @on_first_write.setter
+    def on_first_write(self, hook: Callable[[Entry], None] | None) -> None:
+        self._audit.on_first_write = hook
+
+    # -- hooks for tests and faults --------------------------------------------------------------------------------
+
+    def foreign_session(self, name: str, lines: Iterable[str] = (), user: str = "someone") -> None:
+        """Open somebody else's session and leave it pending."""
+        with self.lock:
+            session, _ = self.sessions.enter(name, user)
+            editor = Editor(session.config, self.hardware)
+            for line in lines:
+                editor.enter(line)
+            self.record(user, "session-open", f"configure session {name}", name)
+        self.notify()
+
+    def edit(self, lines: Iterable[str], user: str = "someone") -> None:
+        """Change the running-config as somebody else would, line by line."""
+        with self.lock:
+            editor = Editor(self._running, self.hardware)
+            for line in lines:
+                editor.enter(line)
+                self.record(user, "config-line", line)
+            self.edited()
+
+    def reboot(self) -> None:
+        """Boot the startup-config: sessions and a running commit timer are lost (vendor documentation)."""
+        with self.lock:
+            self.sessions.clear()
+            self.record("", "reboot", "")
+            self._boot()
+        self.notify()
