@@ -1,0 +1,31 @@
+"""What the lab knows of each platform that it can emulate: sizes that come with the box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Both ends of every cable; larger than anything a device may send.
+CABLE_MTU = 9300
+# What an Ethernet frame adds to an IP packet, without and with its check sequence.
+ETHERNET_HEADER = 14
+ETHERNET_OVERHEAD = 18
+DEFAULT_IP_MTU = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformSizes:
+    """Sizes of one platform.
+
+    port_ip_mtu: what a bridged port sends. receives: the largest IP packet a port takes in, None where that is the
+    link's own MTU. max_frame: what LLDP tells, None where that follows the link's MTU.
+    """
+
+    port_ip_mtu: int
+    receives: int | None
+    max_frame: int | None
+
+
+PLATFORMS = {
+    "eos": PlatformSizes(port_ip_mtu=9214, receives=9214, max_frame=9236),
+    "linux": PlatformSizes(port_ip_mtu=DEFAULT_IP_MTU, receives=None, max_frame=None),
+}

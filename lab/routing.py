@@ -1,0 +1,80 @@
+"""Static routes of the lab: equal-cost over the routed links, hosts by their segments' gateways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent, Link, Segment
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+
+from .addressing import Addresses, first_address, ipv4_networks
+from .fabric import Route
+
+# Where a host's default route goes, the first role that it has; the back end is the last resort.
+DEFAULT_ROUTE_ROLES = ("frontend", "management", "wan", "other", "jumbo")
+
+
+class Router:
+    """Finds the routes of every device."""
+
+    def __init__(self, intent: Intent, topology: Topology, routed: tuple[Link, ...], addresses: Addresses) -> None:
+        self._intent = intent
+        self._topology = topology
+        self._addresses = addresses
+        self._links = routed
+        self._graph = networkx.Graph()
+        self._graph.add_nodes_from(intent.devices)
+        self._graph.add_edges_from((link.a.device, link.b.device) for link in routed)
+        self._distances: dict[str, dict[str, int]] = {}
+
+    def routes_of(self, device: str) -> tuple[Route, ...]:
+        """Return a device's static routes, the default route last."""
+        found = self._host_routes(device) if self._intent.devices[device].is_host else self._switch_routes(device)
+        return tuple(found)
+
+    def _switch_routes(self, device: str) -> Iterator[Route]:
+        for segment in self._intent.segments:
+            owners = {end.device for end in self._topology.gateways(segment)}
+            if owners and device not in owners:
+                hops = tuple(self._hops_towards(device, segment.name, owners))
+                for network in ipv4_networks(segment) if hops else ():
+                    yield Route(str(network), hops)
+
+    def _hops_towards(self, device: str, name: str, owners: set[str]) -> Iterator[tuple[str, str]]:
+        """Yield (gateway, interface) of the links that bring a packet one step nearer to one of the owners."""
+        if name not in self._distances:
+            self._distances[name] = dict(networkx.multi_source_dijkstra_path_length(self._graph, owners))
+        distance = self._distances[name]
+        for link in self._links:
+            if device in (link.a.device, link.b.device) and device in distance:
+                here = link.end_on(device)
+                far = link.other(here)
+                gateway = first_address(self._addresses.get(far, ()))
+                if gateway and distance.get(far.device, distance[device]) < distance[device]:
+                    yield gateway, here.interface
+
+    def _host_routes(self, device: str) -> Iterator[Route]:
+        segments = [
+            (end, segment)
+            for segment in self._intent.segments
+            for end in self._topology.hosts_in(segment)
+            if end.device == device
+        ]
+        own = {segment.name for _end, segment in segments}
+        backend = next(self._gateways(segments, "jumbo"), None)
+        if backend:
+            for segment in self._topology.jumbo_segments():
+                for network in ipv4_networks(segment) if segment.name not in own else ():
+                    yield Route(str(network), (backend,))
+        default = next((hop for role in DEFAULT_ROUTE_ROLES for hop in self._gateways(segments, role)), None)
+        if default:
+            yield Route("default", (default,))
+
+    def _gateways(self, segments: list[tuple[End, Segment]], role: str) -> Iterator[tuple[str, str]]:
+        """Yield (gateway, interface) of a host's segments of that role."""
+        for end, segment in segments:
+            for gateway in self._topology.gateways(segment) if segment.role == role else ():
+                address = first_address(self._addresses.get(gateway, ()))
+                if address:
+                    yield address, end.interface
