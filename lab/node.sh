@@ -1,0 +1,51 @@
+#!/bin/sh
+# Process 1 of a node: makes its view of the machine, says "ready", then waits and reaps what its sessions leave behind.
+# usage: node.sh NAME switch|host [ETC ETHTOOL PRIVATE_TMP]
+set -eu
+name=$1 kind=$2
+
+put() { if [ -e "/proc/sys/$1" ]; then echo "$2" > "/proc/sys/$1"; fi; }
+
+put kernel/hostname "$name"
+mount -t sysfs sysfs /sys
+mount -t tmpfs -o mode=755 tmpfs /run
+mkdir -p /run/sshd /run/lab/etc
+mkdir -m 700 /run/root
+
+if [ "$kind" = host ]; then
+  # /etc is the node's own folder; what it does not have itself it links to the machine's, which is read-only here.
+  mount --bind /etc /run/lab/etc
+  mount -o remount,bind,ro /run/lab/etc
+  : > /run/lab/ethtool
+  mount --bind "$4" /run/lab/ethtool
+  mount --bind "$3" /etc
+  mount --bind /etc/jumbo-lab/ethtool "$4"
+  if [ "$5" = yes ]; then mount -t tmpfs -o mode=1777 tmpfs /tmp; fi
+fi
+# Nothing that runs in the lab can harm the machine's files.
+mount -o remount,bind,ro /
+
+for scope in all default; do
+  put net/ipv4/conf/$scope/rp_filter 0
+  put net/ipv4/conf/$scope/accept_redirects 0
+  put net/ipv4/conf/$scope/send_redirects 0
+  put net/ipv4/conf/$scope/ignore_routes_with_linkdown 1
+  put net/ipv6/conf/$scope/disable_ipv6 1
+done
+# A real switch answers every packet that is too big; the kernel's limits are meant for other machines.
+put net/ipv4/icmp_ratelimit 0
+put net/ipv4/icmp_msgs_per_sec 1000000
+put net/ipv4/icmp_msgs_burst 100000
+put net/ipv4/fib_multipath_hash_policy 1
+put net/bridge/bridge-nf-call-iptables 0
+put net/bridge/bridge-nf-call-ip6tables 0
+put net/bridge/bridge-nf-call-arptables 0
+if [ "$kind" = switch ]; then put net/ipv4/ip_forward 1; fi
+ip link set lo up
+
+echo ready
+exec </dev/null >/dev/null 2>&1
+while :; do
+  sleep 86400 &
+  wait $!
+done

@@ -1,0 +1,100 @@
+"""The `ip` and shell texts that build cables and boot nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from .fabric import Cable, Fabric, Node, Route
+from .platforms import CABLE_MTU, DEFAULT_IP_MTU
+
+
+def cable_commands(fabric: Fabric) -> str:
+    """Return the plant's batch: every cable, both ends up."""
+    return "\n".join(line for cable in fabric.cables for line in _cable(cable)) + "\n"
+
+
+def offload_script(fabric: Fabric) -> str:
+    """Return the shell text that makes cables carry what a wire carries: no packet larger than its sender's segment.
+
+    A macvlan cannot switch segmentation off; the cable under it does the work instead, and `gso_max_segs 1` keeps the
+    sender's own hooks from seeing packets larger than the wire.
+    """
+    names = " ".join(f"c{cable.number}{side}" for cable in fabric.cables for side in "ab")
+    return f"for name in {names}; do ethtool -K $name tso off gso off gro off; done >/dev/null 2>&1 || true\n"
+
+
+def port_commands(node: Node, pid: int) -> str:
+    """Return the plant's batch that gives a node its ports, each a macvlan on the end of its cable."""
+    return "".join(
+        f"link add link {port.plant_end} name {port.kernel} netns {pid} mtu {node.boot_mtu(port)} gso_max_segs 1 "
+        "type macvlan mode passthru\n"
+        for port in node.ports
+    )
+
+
+def plant_state(node: Node, *, up: bool) -> str:
+    """Return the plant's batch that connects or disconnects all cables of a node."""
+    return "".join(f"link set {port.plant_end} {'up' if up else 'down'}\n" for port in node.ports)
+
+
+def boot_commands(node: Node) -> str:
+    """Return a node's batch: bridges, addresses, links up, routes."""
+    lines = ["link set lo up"]
+    for number, bridge in enumerate(node.bridges):
+        lines.append(f"link add {bridge.kernel} address {_mac(node.listen, number)} type bridge mcast_snooping 0")
+    lines += [f"link set {port.kernel} master {port.bridge}" for port in node.ports if port.bridge]
+    # A bridge takes the MTU of its ports until it is told one: it is the SVI's.
+    lines += [f"link set {bridge.kernel} mtu {DEFAULT_IP_MTU} gso_max_segs 1 up" for bridge in node.bridges]
+    lines += [f"link set {port.kernel} up" for port in node.ports]
+    lines += [line for interface in node.addresses for line in address_commands(node, interface, "replace")]
+    lines += route_commands(node)
+    return "\n".join(lines) + "\n"
+
+
+def address_commands(node: Node, interface: str, verb: str) -> Iterator[str]:
+    """Yield the commands that give an interface its addresses, or take them away."""
+    for prefix in node.addresses.get(interface, ()):
+        yield f"addr {verb} {prefix} dev {node.kernel(interface)}"
+
+
+def route_commands(node: Node, usable: Callable[[str], bool] = lambda _interface: True) -> Iterator[str]:
+    """Yield the commands that set a node's static routes, over those interfaces only that can be used."""
+    for route in node.routes:
+        hops = [hop for hop in route.hops if usable(hop[1])]
+        if hops:
+            yield f"route replace {_route(node, Route(route.prefix, tuple(hops)))}"
+
+
+def persisted_commands(content: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a host's boot applies of its persisted file: routes first, so that a pin is there before its link."""
+    for text in _texts(content.get("routes")):
+        yield f"route replace {text}"
+    for text in _texts(content.get("rules")):
+        yield f"rule add {text}"
+    links = content.get("links")
+    for name, ip_mtu in links.items() if isinstance(links, dict) else ():
+        yield f"link set {name} mtu {ip_mtu}"
+
+
+def _cable(cable: Cable) -> Iterator[str]:
+    a, b = f"c{cable.number}a", f"c{cable.number}b"
+    macs = [f"02:4a:{cable.number >> 8:02x}:{cable.number & 255:02x}:00:{side:02x}" for side in (1, 2)]
+    yield f"link add {a} address {macs[0]} mtu {CABLE_MTU} type veth peer name {b} address {macs[1]} mtu {CABLE_MTU}"
+    yield f"link set {a} up"
+    yield f"link set {b} up"
+
+
+def _mac(listen: str, number: int) -> str:
+    first, second, third = (int(part) for part in listen.split(".")[1:])
+    return f"02:4b:{first:02x}:{second:02x}:{third:02x}:{number & 255:02x}"
+
+
+def _route(node: Node, route: Route) -> str:
+    hops = [f"via {gateway} dev {node.kernel(interface)}" for gateway, interface in route.hops]
+    return f"{route.prefix} {hops[0]}" if len(hops) == 1 else f"{route.prefix} nexthop {' nexthop '.join(hops)}"
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Return the entries that are one line of text: the file is written by others."""
+    entries = value if isinstance(value, list) else []
+    return [entry for entry in entries if isinstance(entry, str) and "\n" not in entry]
