@@ -1,0 +1,73 @@
+"""The one small interface behind which every platform hides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Protocol, Sequence
+
+Change = Mapping[str, Any]
+"""One plan change of this device: {object, field, from, to, ...}; MTU values in bytes of IP packet."""
+
+State = dict  # the shape is in docs/explanation/architecture.md, "State"
+Handle = dict  # {name, changes, changed, diff, ...}: what `apply` returns; plain JSON, kept in the journal
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a device is reached. Built from inventory variables in one place, plugin_utils/access.py."""
+
+    host: str
+    platform: str
+    address: str
+    port: int | None = None
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    enable_password: str | None = field(default=None, repr=False)
+    use_tls: bool = True
+    validate_certs: bool = True
+    timeout: float = 30.0
+    run_program: Callable[[Mapping[str, Any], bool], dict[str, Any]] | None = field(default=None, repr=False)
+    """Linux hosts: sends one request of the `probe` package and returns its reply; True asks for a new connection."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return what must never appear in a result or a log."""
+        return tuple(value for value in (self.password, self.enable_password) if value)
+
+
+class Driver(Protocol):
+    """What the roll-out asks of a device. Every method raises JumboError (Unreachable, AccessDenied) and nothing else.
+
+    A driver translates and reads back; it decides nothing. Each method logs in on its own: `confirm` is by
+    construction a new connection.
+    """
+
+    def read(self) -> State:
+        """Return the device's state; writes nothing and opens no configuration session."""
+
+    def diff(self, changes: Sequence[Change]) -> str:
+        """Return the device's own difference for these changes; loads and discards a candidate where there is one.
+
+        Raises JumboError with `object` and `limit` (bytes of IP packet) where the device refuses a value.
+        """
+
+    def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
+        """Arm the device's dead-man for `within` seconds, then make the changes and read them back.
+
+        `name` is unique to the step: it names the session or guard, so that a later process finds its own.
+        """
+
+    def pending(self) -> dict[str, Any]:
+        """Return {owner: ours | foreign | none, name, seconds_left}: what waits for a confirmation."""
+
+    def confirm(self, handle: Handle) -> dict[str, Any]:
+        """Disarm the dead-man, persist, read back; {confirmed, persisted: true | false | null}."""
+
+    def revert(self, handle: Handle) -> dict[str, Any]:
+        """Take the changes of the handle back, confirmed or not, and read back; harmless when they are gone already.
+
+        `name` and `changes` are enough: after a crash in mid-apply the journal has no more than these.
+        """
+
+    def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
+        """Send DF echoes of `ip_mtu` bytes of IP packet; the shape of the filter `parse_ping`."""

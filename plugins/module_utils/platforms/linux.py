@@ -1,0 +1,204 @@
+"""The Linux driver: requests to the `probe` package on the host, and its answers in the one shape of all platforms."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Mapping, Sequence
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.nic_counters import oversize_counters
+
+BOOT_DEFAULT = 1500
+"""What the lab's boot gives a link that its persisted file does not name, in bytes of IP packet."""
+
+LONGEST_ID = 64
+
+
+class LinuxDriver:
+    """A Linux host: link MTU and route pins, kept by a guard process; see docs/explanation/architecture.md."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+
+    def read(self) -> State:
+        """Return the state; see platforms.base.Driver."""
+        raw = self._ask({"verb": "read", "interfaces": None})
+        return {
+            "host": self.access.host,
+            "platform": "linux",
+            "model": None,
+            "version": raw["kernel"],
+            "interfaces": {name: _interface(link, raw["persisted"]) for name, link in raw["interfaces"].items()},
+            "pending": pending_of(raw["guard"]),
+            "saved": None,
+            "unsaved_diff": "",
+            "routes": raw["routes"],
+            "guard": raw["guard"],
+            "persistence": raw["persistence"],
+            "forwarding": raw["forwarding"],
+            "ipv6": raw["ipv6"],
+        }
+
+    def pending(self) -> dict[str, Any]:
+        """Return what waits for a confirmation: a guard that is armed."""
+        return pending_of(self._ask({"verb": "read", "interfaces": []})["guard"])
+
+    def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
+        """DF ping with the host's own ping(8), bound by its routes."""
+        request = {
+            "verb": "ping",
+            "targets": [{"host": target, "address": target}],
+            "ip_mtus": [ip_mtu],
+            "count": count,
+        }
+        (row,) = self._ask({**request, "source": source})["pings"]
+        sent, received = row["sent"], row["received"]
+        return {
+            "sent": sent,
+            "received": received,
+            "loss_percent": 100.0 * (sent - received) / sent if sent else None,
+            "too_big_local": bool(row["local"]),
+            "too_big_reported_by": row["too_big_by"],
+            "reported_mtu": row["reported_mtu"],
+        }
+
+    def diff(self, changes: Sequence[Change]) -> str:
+        """Return what the changes would do, line by line, from what the host says now; nothing is written."""
+        state = self.read()
+        return "\n".join(line for change in changes for line in self._preview(state, change))
+
+    def _preview(self, state: State, change: Change) -> list[str]:
+        name, _blank, prefix = change["object"].partition(" ")
+        interface = state["interfaces"].get(name)
+        if interface is None:
+            raise JumboError("there is no such interface", host=self.access.host, object=name)
+        if change["field"] == "ip_mtu":
+            limit = interface["max_ip_mtu"]
+            if limit is not None and change["to"] > limit:
+                raise JumboError(
+                    "the device's maximum", host=self.access.host, object=name, wish=change["to"], limit=limit
+                )
+            return [f"-link {name} mtu {interface['ip_mtu']}", f"+link {name} mtu {change['to']}"]
+        if change["field"] == "persisted":
+            return [f"+boot configuration: link and routes of {name} as they run"]
+        if prefix:
+            return [
+                f"-route {prefix} dev {name} mtu {change['from']}",
+                f"+route {prefix} dev {name} mtu {change['to']}",
+            ]
+        return [
+            f"+route {route['prefix']} dev {name} mtu {change['to']}"
+            for route in state["routes"]
+            if route["interface"] == name and route["mtu"] != change["to"]
+        ]
+
+    def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
+        """Carry the changes out with the guard armed; lifts and persisting stand on a guard that is confirmed."""
+        handle: Handle = {"name": name, "changes": [dict(change) for change in changes], "changed": bool(changes)}
+        kind = kind_of(changes)
+        handle["diff"] = self.diff(changes)
+        if kind == "lift":
+            reply = self._ask({"verb": "lift", "changes": handle["changes"]})
+        elif kind == "persist":
+            reply = self._persist()
+        else:
+            request = {"verb": "apply", "id": guard_id(name), "within": within, "changes": handle["changes"]}
+            reply = self._ask(request)
+        return {**handle, "notes": reply.get("notes", [])}
+
+    def _persist(self) -> dict[str, Any]:
+        """Write the boot configuration and let the guard go; without one, the guard stays the keeper of the pins."""
+        guard = self._ask({"verb": "read", "interfaces": []})["guard"]
+        if guard is None:
+            raise JumboError(
+                "no guard keeps the pins of this host",
+                host=self.access.host,
+                advice="It has rebooted since the lift, or somebody ended the guard. Run the roll-out again.",
+            )
+        reply = self._ask({"verb": "persist", "id": guard["id"]})
+        if reply["persisted"]:
+            self._ask({"verb": "release", "id": guard["id"]})
+            return reply
+        return {**reply, "notes": ["running only: the boot configuration of this host is not ours to write"]}
+
+    def confirm(self, handle: Handle) -> dict[str, Any]:
+        """Confirm over a new connection; a lift is read back, its guard was confirmed before."""
+        if kind_of(handle["changes"]) == "apply":
+            reply = self._ask({"verb": "confirm", "id": guard_id(handle["name"])}, new_connection=True)
+            return {"confirmed": True, "persisted": reply["persisted"]}
+        self._ask({"verb": "read", "interfaces": []}, new_connection=True)
+        return {"confirmed": True, "persisted": None}
+
+    def revert(self, handle: Handle) -> dict[str, Any]:
+        """Take back what the handle says; pins at this sender are read back by the host before anything else."""
+        kind = kind_of(handle["changes"])
+        if kind == "lift":
+            backwards = [{**change, "from": change["to"], "to": change["from"]} for change in handle["changes"]]
+            self._ask({"verb": "pin", "changes": backwards}, new_connection=True)
+        elif kind == "apply":
+            request = {"verb": "revert", "id": guard_id(handle["name"]), "changes": handle["changes"]}
+            self._ask(request, new_connection=True)
+        # A persisted lift leaves the boot configuration when the lift itself is pinned again.
+        return {"reverted": True}
+
+    def _ask(self, request: Mapping[str, Any], *, new_connection: bool = False) -> dict[str, Any]:
+        if self.access.run_program is None:
+            raise JumboError("no way to run a program on this host", host=self.access.host)
+        return self.access.run_program(request, new_connection)
+
+
+def kind_of(changes: Sequence[Change]) -> str:
+    """Return what changes of one step are: `apply` (links and their pins), `lift` (prefixes) or `persist`."""
+    if any(change["field"] == "persisted" for change in changes):
+        return "persist"
+    return "lift" if all(" " in change["object"] for change in changes) else "apply"
+
+
+def guard_id(name: str) -> str:
+    """Return the id under which the host remembers a step: it becomes a folder's name there."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", name)
+    if len(plain) > LONGEST_ID:
+        plain = plain[:40] + "-" + hashlib.sha256(name.encode()).hexdigest()[:16]
+    return plain
+
+
+def pending_of(guard: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a guard as a pending change: only one that is armed waits for anybody."""
+    if guard is None or guard.get("state") != "armed":
+        return {"owner": "none", "name": None, "seconds_left": None}
+    return {"owner": "ours", "name": guard["id"], "seconds_left": guard.get("seconds_left")}
+
+
+def _interface(link: Mapping[str, Any], persisted: Mapping[str, Any] | None) -> dict[str, Any]:
+    boot = None if persisted is None else persisted.get("links", {}).get(link["name"], BOOT_DEFAULT)
+    return {
+        "name": link["name"],
+        "kind": link["kind"],
+        "ip_mtu": link["mtu"],
+        "mru": link["mtu"],  # a NIC receives at least its MTU; what it receives beyond is not told
+        "device_mtu": link["mtu"],
+        "configured_mtu": None,
+        "persisted_mtu": boot,
+        "max_ip_mtu": link["max_mtu"],
+        "parent": link["parent"],
+        "members": link["members"],
+        "oper_up": link["oper_up"],
+        "addresses": link["addresses"],
+        "counters": _counters(link),
+        "neighbours": None,
+    }
+
+
+def _counters(link: Mapping[str, Any]) -> dict[str, Any]:
+    receive = (link.get("stats64") or {}).get("rx") or {}
+    too_long = oversize_counters(link["ethtool"], link["driver"]) if link.get("ethtool") else {}
+    return {
+        "oversize": sum(too_long.values()) if too_long else None,
+        "runts": None,
+        "crc": receive.get("crc_errors"),
+        "input_errors": receive.get("errors"),
+        "length_errors": receive.get("length_errors"),
+        "input_packets": receive.get("packets"),
+    }

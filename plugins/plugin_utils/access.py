@@ -1,0 +1,81 @@
+"""The one place where inventory variables become a way into a device.
+
+| variable | EOS | Linux |
+|---|---|---|
+| `ansible_network_os` | `eos`, `arista.eos.eos` | `linux`, or unset for a host in the group `servers` |
+| `ansible_host`, `ansible_user` | address and user of eAPI | as for Ansible itself |
+| `ansible_password`, `ansible_httpapi_pass`, `ansible_httpapi_password` | eAPI password, the first that is set | as for Ansible itself |
+| `ansible_httpapi_port` | eAPI port; unset: 443, 80 without TLS | - |
+| `ansible_httpapi_use_ssl` | unset: true | - |
+| `ansible_httpapi_validate_certs` | unset: true | - |
+| `ansible_become_password` | enable secret | as for Ansible itself |
+| `ansible_become*`, `ansible_python_interpreter`, `ansible_port`, every `ansible_ssh_*` | - | as for Ansible itself |
+
+Inventories for httpapi or network_cli connections work unchanged: `ansible_connection` is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible import constants
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import short_name
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.ssh import LinuxShell
+
+TRUE = (True, 1, "1", "true", "True", "yes", "on")
+PASSWORDS = ("ansible_password", "ansible_httpapi_pass", "ansible_httpapi_password")
+
+
+def platform_of(variables: Mapping[str, Any], groups: Iterable[str]) -> str:
+    """Return the short platform name of a host, see registry.short_name."""
+    return short_name(_value(variables, "ansible_network_os"), groups)
+
+
+def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) -> Access:
+    """Return the way into one host. `variables` are its inventory variables (hostvars: play variables are not seen)."""
+    platform = platform_of(variables, groups)
+    if platform == "linux":
+        return _linux(host, variables)
+    password = next((value for name in PASSWORDS if (value := _value(variables, name)) is not None), None)
+    port = _value(variables, "ansible_httpapi_port")
+    return Access(
+        host=host,
+        platform=platform,
+        address=str(_value(variables, "ansible_host") or host),
+        port=int(port) if port is not None else None,
+        user=_value(variables, "ansible_user"),
+        password=password,
+        enable_password=_value(variables, "ansible_become_password"),
+        use_tls=_flag(variables, "ansible_httpapi_use_ssl"),
+        validate_certs=_flag(variables, "ansible_httpapi_validate_certs"),
+        timeout=float(_value(variables, "ansible_command_timeout") or 30),
+    )
+
+
+def _linux(host: str, variables: Mapping[str, Any]) -> Access:
+    wanted = {"ansible_become", "ansible_become_method", "ansible_python_interpreter", "ansible_host"}
+    wanted.update(constants.config.get_plugin_vars("connection", "ansible.builtin.ssh"))
+    method = _value(variables, "ansible_become_method") or "ansible.builtin.sudo"
+    wanted.update(constants.config.get_plugin_vars("become", method))
+    shell = LinuxShell(host, {name: to_plain(variables[name]) for name in wanted if name in variables})
+    return Access(
+        host=host,
+        platform="linux",
+        address=str(_value(variables, "ansible_host") or host),
+        user=_value(variables, "ansible_user"),
+        password=_value(variables, "ansible_password"),
+        run_program=shell.run,
+    )
+
+
+def _value(variables: Mapping[str, Any], name: str) -> Any:
+    return to_plain(variables[name]) if name in variables else None
+
+
+def _flag(variables: Mapping[str, Any], name: str) -> bool:
+    value = _value(variables, name)
+    return True if value is None else value in TRUE

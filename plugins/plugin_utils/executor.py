@@ -1,0 +1,138 @@
+"""Carrying out plan steps on devices, each act in the journal before and after."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Driver, Handle
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import open_driver
+
+THREADS = 64
+"""Devices talked to at once: the work is waiting for the network, so threads, not forks."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one act on one host; `error` is a JumboError as a dict, None when all went well."""
+
+    host: str
+    changed: bool = False
+    data: Mapping[str, Any] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None
+    unreachable: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Return whether the act was done and read back."""
+        return self.error is None
+
+    @property
+    def message(self) -> str:
+        """Return the error as one sentence, "" when all went well."""
+        return str(self.error["text"]) if self.error else ""
+
+
+def failed(host: str, error: JumboError) -> Outcome:
+    """Return the outcome of an act that raised."""
+    return Outcome(
+        host,
+        error={**error.as_dict(), "host": error.host or host, "text": str(error)},
+        unreachable=isinstance(error, Unreachable),
+    )
+
+
+def everywhere(act: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Run `act` on all items at once, in threads, and return the results in the order of the items.
+
+    Ansible keeps task state in context variables: each thread works in a copy of the caller's context.
+    """
+    wanted = list(items)
+    if not wanted:
+        return []
+    with ThreadPoolExecutor(max_workers=min(THREADS, len(wanted))) as pool:
+        futures = [pool.submit(contextvars.copy_context().run, act, item) for item in wanted]
+        return [future.result() for future in futures]
+
+
+class Executor:
+    """Acts on devices for one run."""
+
+    def __init__(self, journal: Journal | None, rollout: str) -> None:
+        self.journal = journal
+        self.rollout = rollout
+
+    def apply(self, access: Access, step: str, changes: Sequence[Change], within: int) -> Outcome:
+        """Arm the dead-man and make one step's changes on one host; the outcome's data is the driver's handle."""
+        name = f"{self.rollout}-{step}"
+        intent = {"name": name, "within": within, "changes": [dict(change) for change in changes]}
+
+        def act(driver: Driver) -> tuple[bool, Handle]:
+            handle = driver.apply(changes, within, name)
+            return bool(handle["changed"]), handle
+
+        return self._journaled(access, step, "apply", intent, act)
+
+    def confirm(self, access: Access, step: str, handle: Handle) -> Outcome:
+        """Disarm and persist from a new connection."""
+        return self._journaled(access, step, "confirm", {}, lambda driver: (False, driver.confirm(handle)))
+
+    def revert(self, access: Access, step: str, handle: Handle) -> Outcome:
+        """Take one step's changes on one host back and read them back."""
+        return self._journaled(access, step, "revert", {}, lambda driver: (True, driver.revert(handle)))
+
+    def _journaled(
+        self,
+        access: Access,
+        step: str,
+        verb: str,
+        intent: Mapping[str, Any],
+        act: Callable[[Driver], tuple[bool, dict[str, Any]]],
+    ) -> Outcome:
+        self._write(step, access.host, "intent", verb, intent)
+        try:
+            changed, data = act(open_driver(access))
+        except JumboError as error:
+            outcome = failed(access.host, error)
+            self._write(step, access.host, "done", verb, {"error": outcome.error})
+            return outcome
+        self._write(step, access.host, "done", verb, {**data, "changed": changed})
+        return Outcome(access.host, changed=changed, data=data)
+
+    def _write(self, step: str, host: str, event: str, verb: str, data: Mapping[str, Any]) -> None:
+        if self.journal is not None:
+            self.journal.write(step=step, host=host, event=event, verb=verb, data=data)
+
+
+def handles(lines: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Handle]:
+    """Return what the journal says may still be applied: {(step, host): handle}, oldest first.
+
+    An apply that was begun counts, whatever became of it: its intent holds the name and the changes that a revert
+    needs, and a revert reads the device first. What was taken back and read back is not in the result.
+    """
+    applied: dict[tuple[str, str], Handle] = {}
+    for line in lines:
+        key = (line["step"], line["host"])
+        good = line["event"] == "done" and not line["data"].get("error")
+        if line["verb"] == "apply" and (good or line["event"] == "intent"):
+            applied[key] = line["data"]
+        elif line["verb"] == "revert" and good:
+            applied.pop(key, None)
+    return applied
+
+
+def results(lines: Iterable[Mapping[str, Any]], step: str, verb: str) -> dict[str, Mapping[str, Any]]:
+    """Return the last `done` of a verb for each host of a step; a host that began and never ended is not in it."""
+    return {
+        line["host"]: line["data"]
+        for line in lines
+        if line["step"] == step and line["verb"] == verb and line["event"] == "done"
+    }

@@ -1,0 +1,178 @@
+"""Which hosts change together, in which phases, and when a wave may go on: the state that plays share.
+
+The state (state.json) is plain data:
+
+    {"rollout", "check_mode", "verdict",            # "passed" lets later plays go on, see run.GO
+     "stages": {name: {"verdict", "started", "ended", "waves": [{"hosts": [...], "phases": {phase: step id}}]}},
+     "wave": {"stage", "index", "hosts", "phases": {phase: {"applied": bool, "confirmed": bool}}} or None,
+     "gates": [...], "findings": [...], "troubles": {host: {"unreachable": bool, "message"}}}
+
+Everything fails closed: what was not recorded as passed has not passed.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+
+GO = "passed"
+"""The verdict with which later plays go on. Opening a wave takes it away; only a wave that passed gives it back."""
+
+NOBODY = ["!all"]
+"""A host pattern that matches no host and is no error."""
+
+PHASES = ("l2", "host_link", "svi", "link", "lift", "soak", "persist")
+"""The order of phases in a wave. Taking back goes the other way round, pins at the senders first."""
+
+CONDUCTED = ("link", "soak")
+"""Phases that one process conducts on all their devices at once; the others are per-host tasks in serial batches."""
+
+State = dict[str, Any]
+Step = Mapping[str, Any]
+
+
+def stages_of(steps: Iterable[Step]) -> dict[str, dict[str, Any]]:
+    """Return the stages of a plan with their waves, in the plan's order."""
+    stages: dict[str, dict[str, Any]] = {}
+    for step in steps:
+        waves = stages.setdefault(step["stage"], {"verdict": None, "started": None, "ended": None, "waves": []})[
+            "waves"
+        ]
+        if not waves or waves[-1]["number"] != step["wave"]:
+            waves.append({"number": step["wave"], "hosts": [], "phases": {}})
+        waves[-1]["phases"][step["phase"]] = step["id"]
+        waves[-1]["hosts"] += [host for host in hosts_of(step) if host not in waves[-1]["hosts"]]
+    return stages
+
+
+def hosts_of(step: Step) -> list[str]:
+    """Return the hosts that a step changes or, where it only measures, those it measures from; each once, in order."""
+    hosts = [change["host"] for change in step["changes"]]
+    if not hosts and step["gate"]:
+        hosts = [pair[0].split(":")[0] for pair in step["gate"]["pairs"]]
+    return list(dict.fromkeys(hosts))
+
+
+def play_of(state: State, stage: str) -> dict[str, Any]:
+    """Return what plays over a stage need; where there is nothing to do, or something failed, no host matches.
+
+    {"hosts", "serial": batch sizes, "conducted": {"hosts", "waves": indexes}}: `conducted` are the waves whose steps
+    are conducted as one, the rest are serial batches.
+    """
+    waves = state.get("stages", {}).get(stage, {"waves": []})["waves"] if state["verdict"] == GO else []
+    conducted = [(index, wave) for index, wave in enumerate(waves) if set(wave["phases"]) & set(CONDUCTED)]
+    serial = [wave for wave in waves if not set(wave["phases"]) & set(CONDUCTED) and wave["hosts"]]
+    return {
+        **_batches([wave["hosts"] for wave in serial]),
+        "conducted": {
+            "hosts": _batches([wave["hosts"] for _index, wave in conducted])["hosts"],
+            "waves": [index for index, _wave in conducted],
+        },
+    }
+
+
+def _batches(groups: list[list[str]]) -> dict[str, Any]:
+    hosts = list(dict.fromkeys(host for group in groups for host in group))
+    if not hosts:
+        return {"hosts": NOBODY, "serial": [1]}
+    return {"hosts": hosts, "serial": [len(group) for group in groups]}
+
+
+def open_wave(state: State, stage: str, batch: Sequence[str]) -> None:
+    """Begin the wave that this batch of hosts is; the verdict becomes `running` until it is closed as passed."""
+    for index, wave in enumerate(state["stages"][stage]["waves"]):
+        if set(batch) <= set(wave["hosts"]) and not set(wave["phases"]) & set(CONDUCTED) and not wave.get("opened"):
+            open_numbered_wave(state, stage, index)
+            return
+    raise JumboError(
+        f"the hosts of this batch are no wave of stage {stage}: {', '.join(batch)}",
+        advice="The plan and the play disagree; this is a bug in the playbook.",
+    )
+
+
+def open_numbered_wave(state: State, stage: str, index: int) -> None:
+    """Begin a wave by its number in the stage."""
+    wave = state["stages"][stage]["waves"][index]
+    wave["opened"] = True
+    state["verdict"] = "running"
+    state["reverted"] = None
+    state["stages"][stage].update(started=state["stages"][stage]["started"] or now(), verdict="running")
+    state["wave"] = {
+        "stage": stage,
+        "index": index,
+        "hosts": list(wave["hosts"]),
+        "steps": dict(wave["phases"]),
+        "phases": {phase: {"applied": False, "confirmed": False} for phase in PHASES if phase in wave["phases"]},
+    }
+
+
+def step_of(state: State, phase: str) -> str | None:
+    """Return the id of the open wave's step for a phase, None where there is no such step or no open wave."""
+    wave = state.get("wave")
+    return wave["steps"].get(phase) if wave else None
+
+
+def may_apply(state: State, phase: str) -> bool:
+    """Tell whether a phase of the open wave may begin: every phase before it is confirmed."""
+    wave = state.get("wave")
+    if not wave or phase not in wave["phases"]:
+        return False
+    earlier = [name for name in wave["phases"] if PHASES.index(name) < PHASES.index(phase)]
+    return all(wave["phases"][name]["confirmed"] for name in earlier)
+
+
+def may_confirm(state: State, phase: str) -> bool:
+    """Tell whether a phase may be confirmed: its gate has passed."""
+    wave = state.get("wave")
+    return bool(wave and wave["phases"].get(phase, {}).get("applied"))
+
+
+def record(state: State, phase: str, what: str, passed: bool) -> None:  # noqa: FBT001
+    """Write down whether the gate after `applied` or `confirmed` passed."""
+    state["wave"]["phases"][phase][what] = passed
+
+
+def wave_passed(state: State) -> bool:
+    """Tell whether every phase of the open wave is confirmed."""
+    wave = state.get("wave")
+    return bool(wave) and all(phase["confirmed"] for phase in wave["phases"].values())
+
+
+def close_wave(state: State, *, reverted: bool | None) -> None:
+    """End the open wave. `reverted`: None where nothing had to be taken back, else whether all of it is read back."""
+    wave = state["wave"]
+    passed = wave_passed(state) and reverted is None
+    state["verdict"] = "passed" if passed else "reverted" if reverted else "failed"
+    stage = state["stages"][wave["stage"]]
+    last = wave["index"] == len(stage["waves"]) - 1
+    if not passed or last:
+        stage.update(verdict=state["verdict"], ended=now())
+    state["wave"] = None
+
+
+def steps_to_take_back(state: State) -> list[str]:
+    """Return the ids of the steps that a failure of the open wave takes back.
+
+    A rack's wave stands alone: racks that are proven keep what they have. The fabric stage is one whole. A violation in
+    the soak takes everything back.
+    """
+    wave = state["wave"]
+    if wave["stage"] in ("canary", "leaf"):
+        return list(wave["steps"].values())
+    stages = state["stages"].values() if wave["stage"] == "soak" else [state["stages"][wave["stage"]]]
+    return [step for stage in stages for each in stage["waves"] for step in each["phases"].values()]
+
+
+def note_trouble(state: State, host: str, message: str, *, unreachable: bool) -> None:
+    """Remember why a host will be shown as failed or unreachable at the end; unreachable wins, the first reason stays."""
+    known = state.setdefault("troubles", {}).get(host)
+    if known is None or (unreachable and not known["unreachable"]):
+        state["troubles"][host] = {"unreachable": unreachable, "message": message}
+
+
+def now() -> str:
+    """Return the time in UTC, as the evidence writes it."""
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

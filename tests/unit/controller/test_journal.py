@@ -1,0 +1,89 @@
+"""The record of a roll-out: nothing torn, nothing lost, nothing half-written believed; one owner at a time."""
+
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal, Lock
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+
+
+def _write_many(path: Path, writer: int) -> None:
+    journal = Journal(path)
+    for number in range(20):
+        data = {"writer": writer, "number": number, "bulk": "x" * 5000 * (number % 3)}
+        journal.write(step="s", host=f"h{writer}", event="intent", verb="apply", data=data)
+
+
+def test_many_processes_write_whole_lines_in_one_sequence(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_write_many, args=(path, writer)) for writer in range(6)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    lines = Journal(path).lines()
+    assert [line["seq"] for line in lines] == list(range(1, 121))
+    for writer in range(6):
+        numbers = [line["data"]["number"] for line in lines if line["data"]["writer"] == writer]
+        assert numbers == list(range(20))
+
+
+def test_a_torn_last_line_is_dropped_and_the_next_one_stands_alone(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.write(step="a", host="h", event="intent", verb="apply", data={})
+    with journal.path.open("a", encoding="utf-8") as file:
+        file.write('{"seq": 2, "half')
+    assert [line["step"] for line in journal.lines()] == ["a"]
+    journal.write(step="b", host="h", event="done", verb="apply", data={})
+    whole = [line for line in journal.path.read_text().splitlines() if line.endswith("}")]
+    assert [json.loads(line)["seq"] for line in whole] == [1, 2]
+
+
+def test_an_act_that_fails_is_done_with_its_error(tmp_path):
+    journal = Journal(tmp_path / "journal.jsonl")
+    with (
+        pytest.raises(JumboError),
+        journal.act(step="s", host="leaf1", verb="confirm", data={}) as result,
+    ):
+        result["seen"] = 1
+        raise JumboError("the timer is over", host="leaf1")
+    intent, done = journal.lines()
+    assert (intent["event"], done["event"]) == ("intent", "done")
+    assert done["data"]["error"]["message"] == "the timer is over"
+    assert done["data"]["seen"] == 1
+
+
+def test_unknown_words_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="verb"):
+        Journal(tmp_path / "j").write(step="s", host="h", event="done", verb="guess", data={})
+
+
+def test_a_second_rollout_is_refused_by_name(tmp_path):
+    Lock(tmp_path / "lock").take("first", os.getpid())
+    with pytest.raises(JumboError, match=f"first .* process {os.getpid()}"):
+        Lock(tmp_path / "lock").take("second", os.getpid())
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
+    process = multiprocessing.get_context("fork").Process(target=lambda: None)
+    process.start()
+    Lock(tmp_path / "lock").take("first", process.pid)
+    process.join()
+    process.close()
+    lock = Lock(tmp_path / "lock")
+    lock.take("second", os.getpid())
+    assert lock.holder()["rollout"] == "second"
+
+
+def test_only_the_owner_gives_the_lock_back(tmp_path):
+    lock = Lock(tmp_path / "lock")
+    lock.take("mine", os.getpid())
+    lock.release("other")
+    assert lock.holder()["rollout"] == "mine"
+    lock.release("mine")
+    assert lock.holder() is None
