@@ -21,7 +21,7 @@ WRITES = frozenset(
         "checkpoint",
     }
 )
-PREPARES = frozenset({"session-open", "session-line", "session-abort", "session-timeout", "reboot"})
+PREPARES = frozenset({"session-open", "session-line", "session-abort", "session-timeout", "reboot", "clear-counters"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ COMMANDS = (
     Command("show mac address-table", show_neighbours.mac_table, privileged=False),
     Command("show ip route vrf <vrf>", show_routes.routes, privileged=False),
     Command("show ip route", show_routes.routes, privileged=False),
+    Command("clear counters [<names>]", show_ports.clear_counters),
     Command("ping <words...>", ping, privileged=False, slow=True),
     Command("cli vrf <vrf>", actions.cli_vrf, privileged=False),
     Command("configure", actions.configure),

@@ -63,6 +63,7 @@ class EosDevice:
         self._hostname = hostname
         self._applied: dict[str, tuple[int, bool]] = {}
         self._changes: dict[str, tuple[int, float]] = {}
+        self._cleared: dict[str, tuple[PortCounters, float]] = {}
         digest = hashlib.sha256(hostname.encode()).hexdigest()
         self.mac = ":".join(["00", "1c", "73", digest[0:2], digest[2:4], digest[4:6]])
         self.serial = digest[:32].upper()
@@ -99,7 +100,9 @@ class EosDevice:
 
     def edited(self) -> None:
         """Bring the data plane in line with the running-config."""
+        now = self.now()
         self.ports = ports_of(self._running, self.hardware)
+        self.heads: dict[str, str] = {}
         wanted = {name: (port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane}
         for name, (mtu, enabled) in wanted.items():
             old = self._applied.get(name)
@@ -108,7 +111,7 @@ class EosDevice:
             if old is None or old[1] != enabled:
                 self._try(self.plane.set_up, name, enabled)
                 count, _ = self._changes.get(name, (0, 0.0))
-                self._changes[name] = (count + 1, self.now())
+                self._changes[name] = (count + 1, now)
         self._applied = wanted
 
     def _try(self, action: Callable[[str, Any], None], name: str, value: object) -> None:
@@ -132,7 +135,16 @@ class EosDevice:
         """Return what the data plane says of a port now."""
         changes, changed_at = self._changes.get(port.name, (1, self.booted_at))
         up = port.enabled and self._linked(port)
-        return Live(up, self._counters(port) if port.in_plane else _NOBODY, changes, changed_at)
+        counters = self._counters(port) if port.in_plane else _NOBODY
+        zero = self._cleared.get(port.name)
+        if zero is None:
+            return Live(up, counters, changes, changed_at)
+        return Live(up, _since(zero[0], counters), changes, changed_at, zero[1])
+
+    def clear_counters(self, ports: Iterable[Port]) -> None:
+        """Count from here on, as `clear counters` does: for the command line only, the data plane goes on counting."""
+        for port in ports:
+            self._cleared[port.name] = (self._counters(port) if port.in_plane else _NOBODY, self.now())
 
     def _linked(self, port: Port) -> bool:
         if port.hardware == "subinterface":
@@ -239,3 +251,7 @@ class EosDevice:
             self.record("", "reboot", "")
             self._boot()
         self.notify()
+
+
+def _since(zero: PortCounters, seen: PortCounters) -> PortCounters:
+    return PortCounters(**{f.name: getattr(seen, f.name) - getattr(zero, f.name) for f in fields(PortCounters)})

@@ -49,8 +49,8 @@ def _lines(*heads: str) -> tuple[Rule, ...]:
     return tuple(Rule(head, ".*", WHOLE_LINE) for head in heads)
 
 
-def _sections(**modes: str) -> tuple[Rule, ...]:
-    return tuple(Rule(head.replace("_", " "), ".+", WHOLE_LINE, mode) for head, mode in modes.items())
+def _sections(mode: str, *heads: str) -> tuple[Rule, ...]:
+    return tuple(Rule(head, ".+", WHOLE_LINE, mode) for head in heads)
 
 
 _ADDRESS = r"\d+\.\d+\.\d+\.\d+/\d+"
@@ -59,7 +59,7 @@ GLOBAL = (
     *_lines("aaa"),
     *_values("username", keyed=1),
     *_values("alias", keyed=1),
-    *_sections(daemon="daemon"),
+    *_sections("daemon", "daemon"),
     *_lines("transceiver", "queue-monitor", "platform", "hardware", "errdisable"),
     *_values("load-interval default"),
     *_lines("service", "logging"),
@@ -70,12 +70,12 @@ GLOBAL = (
     *_values("clock timezone"),
     Rule("vlan internal order", ".+"),
     Rule("vlan", r"[\d,-]+", WHOLE_LINE, "vlan"),
-    *_sections(vrf_instance="vrf"),
+    *_sections("vrf", "vrf instance"),
     Rule("interface defaults", "", WHOLE_LINE, "defaults"),
     Rule("interface", r".+", WHOLE_LINE, "interface", names=True),
     *_lines("mac address-table"),
     Rule("ip access-list standard", ".+", WHOLE_LINE, "acl"),
-    *_sections(ip_access_list="acl", ipv6_access_list="acl"),
+    *_sections("acl", "ip access-list", "ipv6 access-list"),
     Rule("system control-plane", "", WHOLE_LINE, "control-plane"),
     *_values("ip virtual-router mac-address", "ip icmp rate-limit-unreachable", "ipv6 icmp rate-limit-unreachable"),
     Rule("ip routing", r"(vrf \S+)?", WHOLE_LINE),
@@ -83,9 +83,12 @@ GLOBAL = (
     *_lines("ip prefix-list", "ip community-list", "ip extcommunity-list"),
     Rule("mlag configuration", "", WHOLE_LINE, "mlag"),
     *_lines("ip route", "ipv6 route"),
-    *_sections(route_map="route-map", peer_filter="peer-filter", class_map="route-map", policy_map="route-map"),
-    *_sections(router_bgp="bgp", router_ospf="ospf", router_isis="ospf"),
-    *_sections(management_api="management", management="management", event_handler="daemon"),
+    *_sections("route-map", "route-map", "class-map", "policy-map"),
+    *_sections("peer-filter", "peer-filter"),
+    *_sections("bgp", "router bgp"),
+    *_sections("ospf", "router ospf", "router isis"),
+    *_sections("management", "management api", "management"),
+    *_sections("daemon", "event-handler"),
     Rule("banner login", "", heredoc=True),
     Rule("banner motd", "", heredoc=True),
     Rule("switchport default mode", "routed|access"),
@@ -151,14 +154,14 @@ MODES: dict[str, tuple[Rule, ...]] = {
         *_values("router-id", "maximum-paths", "update wait-for-convergence", "graceful-restart", "distance bgp"),
         *_lines("bgp", "timers", "redistribute", "network", "update", "graceful-restart-helper", "rd", "route-target"),
         *_values("neighbor", keyed=2),
-        *_sections(address_family="bgp", vlan_aware_bundle="bgp"),
+        *_sections("bgp", "address-family", "vlan-aware-bundle"),
         Rule("vlan", r"\d+", WHOLE_LINE, "bgp"),
         Rule("vrf", r"\S+", WHOLE_LINE, "bgp"),
     ),
     "ospf": (
         *_values("router-id", "max-lsa", "net", "is-type", "maximum-paths", "log-adjacency-changes"),
         *_lines("network", "passive-interface", "area", "redistribute", "default-information", "timers", "bfd"),
-        *_sections(address_family="ospf"),
+        *_sections("ospf", "address-family"),
     ),
     "management": (
         Rule("shutdown", "", on=True),

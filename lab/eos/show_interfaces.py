@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..plane import PortCounters
 from .names import dotted, short
@@ -18,17 +17,17 @@ if TYPE_CHECKING:
 _VIRTUAL_IP = {"maskLen": 0, "address": "0.0.0.0"}  # noqa: S104 - an address in an answer, none to listen on
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(NamedTuple):
     """What the data plane says of an interface at this moment."""
 
     up: bool
     counters: PortCounters
     changes: int
     changed_at: float
+    cleared_at: float = 0.0
 
 
-def _counters_shape(*, detailed: bool) -> dict[str, Any]:
+def _counters_shape(*, detailed: bool, cleared: bool) -> dict[str, Any]:
     zero = ("inMulticastPkts", "inBroadcastPkts", "outMulticastPkts", "outBroadcastPkts", "inDiscards", "outDiscards")
     shape: dict[str, Any] = {
         "counterRefreshTime": hole("now"),
@@ -43,6 +42,8 @@ def _counters_shape(*, detailed: bool) -> dict[str, Any]:
         "totalOutErrors": 0,
         "linkStatusChanges": hole("changes"),
     }
+    if cleared:
+        shape["lastClear"] = hole("cleared_at")
     if detailed:  # a Port-Channel has no such lines
         shape["inputErrorsDetail"] = {
             "runtFrames": 0,
@@ -57,40 +58,49 @@ def _counters_shape(*, detailed: bool) -> dict[str, Any]:
     return shape
 
 
-def _shape(hardware: str, *, member: bool = False) -> dict[str, Any]:
+def _fixed(device: EosDevice, port: Port) -> dict[str, Any]:
+    """Return what only a change of the configuration changes."""
+    hardware = port.hardware
     shape: dict[str, Any] = {
-        "name": hole("name"),
-        "forwardingModel": hole("forwarding"),
-        "lineProtocolStatus": hole("protocol"),
-        "interfaceStatus": hole("status"),
+        "name": port.name,
+        "forwardingModel": port.forwarding,
         "hardware": hardware,
-        "interfaceAddress": hole("addresses"),
-        "description": hole("description"),
-        "bandwidth": hole("bandwidth"),
-        "mtu": hole("mtu"),
-        "l3MtuConfigured": hole("own_mtu"),
-        "l2Mru": hole("l2_mru"),
-        "lastStatusChangeTimestamp": hole("changed_at"),
+        "interfaceAddress": _addresses(port),
+        "description": port.description,
+        "bandwidth": port.bandwidth,
+        "mtu": port.mtu,
+        "l3MtuConfigured": port.own_mtu,
+        "l2Mru": port.l2_mru,
     }
     if hardware not in {"loopback", "vxlan"}:
-        shape["physicalAddress"] = hole("mac")
+        shape["physicalAddress"] = device.mac
+    if hardware == "ethernet":
+        shape["burnedInAddress"] = device.mac
+    if port.lag:
+        shape["interfaceMembership"] = f"Member of {port.lag}"
+    return shape
+
+
+def _moving(hardware: str, *, cleared: bool) -> dict[str, Any]:
+    """Return the shape of the rest: holes for what the data plane says."""
+    shape: dict[str, Any] = {
+        "lineProtocolStatus": hole("protocol"),
+        "interfaceStatus": hole("status"),
+        "lastStatusChangeTimestamp": hole("changed_at"),
+    }
     if hardware in {"ethernet", "portChannel"}:
         rates = ("inBitsRate", "inPktsRate", "outBitsRate", "outPktsRate")
         shape["interfaceStatistics"] = {"updateInterval": 300.0, **dict.fromkeys(rates, 0.0)}
-        shape["interfaceCounters"] = _counters_shape(detailed=hardware == "ethernet")
+        shape["interfaceCounters"] = _counters_shape(detailed=hardware == "ethernet", cleared=cleared)
     if hardware == "ethernet":
-        shape |= {"burnedInAddress": hole("mac"), "duplex": "duplexFull", "autoNegotiate": "success"}
-        shape |= {"loopbackMode": "loopbackNone", "lanes": 0}
+        shape |= {"duplex": "duplexFull", "autoNegotiate": "success", "loopbackMode": "loopbackNone", "lanes": 0}
     if hardware == "portChannel":
         shape |= {"memberInterfaces": hole("members"), "fallbackEnabled": False, "fallbackEnabledType": "fallbackNone"}
-    if member:
-        shape["interfaceMembership"] = hole("membership")
     return shape
 
 
 _HARDWARE = ("ethernet", "portChannel", "vlan", "loopback", "vxlan", "subinterface")
-_TEMPLATES = {(kind, member): template(_shape(kind, member=member)) for kind in _HARDWARE for member in (False, True)}
-_WORDS = {False: "false", True: "true"}
+_TEMPLATES = {(name, flag): template(_moving(name, cleared=flag)) for name in _HARDWARE for flag in (False, True)}
 
 
 def protocol(port: Port, live: Live) -> str:
@@ -107,38 +117,29 @@ def status(port: Port, live: Live) -> str:
     return "connected" if live.up else "notconnect"
 
 
-def _address(port: Port) -> str:
+def _addresses(port: Port) -> list[dict[str, Any]]:
     if not port.addresses:
-        return "[]"
+        return []
     primary, *others = ({"address": a, "maskLen": int(m)} for a, _, m in (p.partition("/") for p in port.addresses))
-    return json.dumps(
-        [
-            {
-                "primaryIp": primary,
-                "secondaryIps": {str(other["address"]): other for other in others},
-                "secondaryIpsOrderedList": others,
-                "virtualIp": _VIRTUAL_IP,
-                "broadcastAddress": "255.255.255.255",
-            }
-        ]
-    )
+    return [
+        {
+            "primaryIp": primary,
+            "secondaryIps": {str(other["address"]): other for other in others},
+            "secondaryIpsOrderedList": others,
+            "virtualIp": _VIRTUAL_IP,
+            "broadcastAddress": "255.255.255.255",
+        }
+    ]
 
 
-def _fill(port: Port, live: Live, mac: str, now: str) -> str:
+def _rest(port: Port, live: Live, now: str) -> str:
     counters = live.counters
-    values = {
-        "name": f'"{port.name}"',
-        "forwarding": f'"{port.forwarding}"',
+    member = {"bandwidth": 10_000_000_000, "duplex": "duplexFull"}
+    return _TEMPLATES[port.hardware, live.cleared_at > 0] % {
         "protocol": f'"{protocol(port, live)}"',
         "status": f'"{status(port, live)}"',
-        "addresses": _address(port),
-        "description": json.dumps(port.description),
-        "bandwidth": port.bandwidth,
-        "mtu": port.mtu,
-        "own_mtu": _WORDS[port.own_mtu],
-        "l2_mru": port.l2_mru,
-        "mac": mac,
         "changed_at": live.changed_at,
+        "cleared_at": live.cleared_at,
         "now": now,
         "in_octets": counters.input_bytes,
         "in_packets": counters.input_packets,
@@ -146,19 +147,30 @@ def _fill(port: Port, live: Live, mac: str, now: str) -> str:
         "out_packets": counters.output_packets,
         "giants": counters.giants,
         "changes": live.changes,
+        "members": json.dumps(dict.fromkeys(port.members if live.up else (), member)),
     }
-    if port.hardware == "portChannel":
-        member = {"bandwidth": 10_000_000_000, "duplex": "duplexFull"}
-        values["members"] = json.dumps(dict.fromkeys(port.members, member) if live.up else {})
-    if port.lag:
-        values["membership"] = f'"Member of {port.lag}"'
-    return _TEMPLATES[port.hardware, bool(port.lag)] % values
+
+
+def _head(device: EosDevice, port: Port) -> str:
+    """Return the fixed part of a port as JSON text, open at its end; kept until the configuration changes."""
+    known = device.heads.get(port.name)
+    if known is None:
+        known = device.heads[port.name] = f'"{port.name}": {json.dumps(_fixed(device, port))[:-1]}, '
+    return known
 
 
 def interfaces_json(device: EosDevice, ports: Iterable[Port]) -> JsonText:
-    """Return `show interfaces | json`."""
-    mac, now = f'"{device.mac}"', repr(device.now())
-    parts = [f'"{port.name}": {_fill(port, device.live(port), mac, now)}' for port in ports]
+    """Return `show interfaces | json`. Ports in the same state, such as idle ones, share their moving part."""
+    now = repr(device.now())
+    rests: dict[tuple[object, ...], str] = {}
+    parts = []
+    for port in ports:
+        live = device.live(port)
+        state = (port.hardware, port.kind, port.enabled, port.members, live)
+        rest = rests.get(state)
+        if rest is None:
+            rest = rests[state] = _rest(port, live, now)[1:]
+        parts.append(_head(device, port) + rest)
     return JsonText('{"interfaces": {' + ", ".join(parts) + "}}")
 
 
@@ -183,7 +195,8 @@ def _text(device: EosDevice, port: Port, live: Live) -> str:
     lines += _mtu_text(port)
     lines.append(f"  {'Up' if live.up else 'Down'} {_age(device.now() - live.changed_at)}")
     if port.hardware in {"ethernet", "portChannel"}:
-        lines += _counters_text(port, live)
+        cleared = f"{_age(device.now() - live.cleared_at)} ago" if live.cleared_at else "never"
+        lines += _counters_text(port, live, cleared)
     return "\n".join(lines)
 
 
@@ -197,14 +210,14 @@ def _mtu_text(port: Port) -> list[str]:
     return [f"  IP MTU {port.mtu} bytes{default}{bandwidth}"]
 
 
-def _counters_text(port: Port, live: Live) -> list[str]:
+def _counters_text(port: Port, live: Live, cleared: str) -> list[str]:
     seen = live.counters
     physical = port.hardware == "ethernet"
     symbols = " 0 CRC, 0 alignment, 0 symbol," if physical else ""
     lines = [
         "  Full-duplex, 10Gb/s, auto negotiation: off, uni-link: n/a" if physical else "  Full-duplex, 10Gb/s",
         f"  {live.changes} link status changes since last clear",
-        '  Last clearing of "show interface" counters never',
+        f'  Last clearing of "show interface" counters {cleared}',
         "  5 minutes input rate 0 bps (0.0% with framing overhead), 0 packets/sec",
         "  5 minutes output rate 0 bps (0.0% with framing overhead), 0 packets/sec",
         f"     {seen.input_packets} packets input, {seen.input_bytes} bytes",

@@ -1,4 +1,4 @@
-"""The commands that list interfaces: from the words of a command to the renderers."""
+"""The commands that speak of interfaces: from the words of a command to the renderers."""
 
 from __future__ import annotations
 
@@ -43,3 +43,10 @@ def errors(cli: Cli, arguments: dict[str, str]) -> Answer:
     """Answer `show interfaces [X] counters errors`."""
     ports = named_ports(cli, arguments, token=2)
     return Answer(lambda: view.errors_text(cli.device, ports), lambda: view.errors_json(cli.device, ports))
+
+
+def clear_counters(cli: Cli, arguments: dict[str, str]) -> Answer:
+    """Do `clear counters [X]`."""
+    cli.device.clear_counters(named_ports(cli, arguments, token=2))
+    cli.device.record(cli.user, "clear-counters", " ".join(["clear counters", *arguments.values()]))
+    return Answer()

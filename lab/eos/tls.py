@@ -37,5 +37,6 @@ def self_signed(directory: Path, name: str = "self.signed") -> ssl.SSLContext:
     path.touch(mode=0o600)
     path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.num_tickets = 0  # no client comes back with one
     context.load_cert_chain(path)
     return context
