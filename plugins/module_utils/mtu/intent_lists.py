@@ -51,7 +51,7 @@ def read_links(where: Where, value: Any, devices: Collection[str]) -> tuple[Link
             continue
         for end in link.ends:
             if end in used:
-                where.inside(str(end)).bad(
+                where.on(end.device, end.interface).bad(
                     "this port ends two links", str(link), f"one link, such as {used[end]}", "Remove one of them"
                 )
             used[end] = link

@@ -62,6 +62,10 @@ class Where:
             message, host=self.host, object=self.object, variable=self.variable, wish=wish, limit=limit, advice=advice
         )
 
+    def on(self, host: str, name: str) -> Where:
+        """Return the place of an interface of another host, for a variable that all hosts share."""
+        return Where(self.problems, host, self.variable, name)
+
     def inside(self, name: str) -> Where:
         """Return the same place, with the named object in it."""
         return Where(self.problems, self.host, self.variable, name)

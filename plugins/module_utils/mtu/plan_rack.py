@@ -1,0 +1,165 @@
+"""The stages canary and leaf: a rack's ports, its hosts (pinned), its gateways, then its local prefixes.
+
+Order inside a rack (design rule 9): L2 -> host links, pinned -> SVI -> lift. A gateway is a sender too: raised before
+its hosts it would drop in silence what it now answers with "fragmentation needed".
+"""
+
+from __future__ import annotations
+
+from typing import Iterable, Sequence
+
+from .intent_types import End, Segment
+from .live import v4_subnets
+from .planner import Planner
+from .scope import SegmentWork
+from .steps import Change
+
+
+def plan_racks(planner: Planner) -> None:
+    """Append the steps of the canary rack, then of all others in waves.
+
+    Racks of one wave go through each phase together.
+    """
+    works = _segments_by_rack(planner)
+    canary = planner.topology.canary
+    stages = (
+        ("canary", [rack for rack in works if rack == canary]),
+        ("leaf", [rack for rack in works if rack != canary]),
+    )
+    for stage, racks in stages:
+        chosen = stage in planner.intent.stages
+        todo = [rack for rack in racks if _usable(planner, stage, chosen, works[rack])]
+        number = 0
+        for batch in planner.batches(todo):
+            ready = [work for rack in batch for work in works[rack] if work.segment in planner.ready]
+            # A gate has one size: segments of different sizes go one after the other.
+            for size in sorted({work.segment.ip_mtu for work in ready}, reverse=True):
+                here = [work for work in ready if work.segment.ip_mtu == size]
+                number += _wave(planner, stage, number + 1, here)
+            number += _between(planner, stage, number, [work.segment for work in ready])
+
+
+def _segments_by_rack(planner: Planner) -> dict[str, list[SegmentWork]]:
+    works: dict[str, list[SegmentWork]] = {}
+    for rack in planner.topology.racks.values():
+        for segment in planner.topology.jumbo_segments():
+            if planner.rack_of(segment) == rack.name:
+                works.setdefault(rack.name, []).append(planner.scope.work_on(segment))
+    return works
+
+
+def _usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentWork]) -> bool:
+    """Note which segments of a rack will be ready, refuse sizes that can't be; True where the rack has steps."""
+    scope = planner.scope
+    for work in works:
+        rack = planner.rack_of(work.segment)
+        obstacles = scope.obstacles(work)
+        if not chosen and work.changes:
+            obstacles.append(f"the stage {stage} is not in jumbo_stages")
+        if obstacles:
+            scope.note(f"The rack {rack} is left out with its segment {work.segment.name}: {'; '.join(obstacles)}.")
+            continue
+        scope.refuse_unreachable(work)
+        planner.ready.append(work.segment)
+    return chosen
+
+
+def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork]) -> int:
+    """Append the phases of one wave; return 1 where it has any."""
+    before = len(planner.steps)
+    segments = [work.segment for work in works]
+    names = ", ".join(segment.name for segment in segments)
+    planner.done += segments
+    lifts = _lifts(planner, segments)
+    l2 = _unique(change for work in works for change in work.l2)
+    hosts = _unique(change for work in works for change in work.hosts)
+    svi = _unique(change for work in works for change in work.svi)
+    if l2:
+        text = "The ports accept larger frames before anybody may send them."
+        planner.add(stage, wave, "l2", l2, None, text)
+    first = None
+    if hosts or lifts:  # proven anew before each lift, also where the hosts were raised in an earlier run
+        gate = planner.gate("rack_receive", _pairs(planner, segments), [s.ip_mtu for s in segments], ecmp=True)
+        if hosts or gate:
+            text = f"Every port of {names} carries its size; production stays at its old size, routes pinned first."
+            first = planner.add(stage, wave, "host_link", hosts, gate, text)
+    if svi:
+        pairs = [(g, end) for s in segments for g in planner.topology.gateways(s) for end in planner.hosts([s])]
+        gate = planner.gate("gateway", pairs, [s.ip_mtu for s in segments])
+        planner.add(stage, wave, "svi", svi, gate, f"Every host of {names} receives its size and has persisted it.")
+    if lifts:
+        gate = planner.gate("lifted", _lifted_pairs(planner, lifts), [change.to for change in lifts])
+        text = f"Hosts and gateways of {names} are confirmed and persisted, and no timer is armed there."
+        last = planner.add(stage, wave, "lift", lifts, gate, text)
+        _expose(planner, segments, first or last, last)
+    return int(len(planner.steps) > before)
+
+
+def _unique(changes: Iterable[Change]) -> list[Change]:
+    """Keep the first change of each object: a port may carry several segments."""
+    found: dict[tuple[str, str, str], Change] = {}
+    for change in changes:
+        found.setdefault((change.host, change.object, change.field), change)
+    return list(found.values())
+
+
+def _lifts(planner: Planner, segments: Sequence[Segment]) -> list[Change]:
+    """Return the lifts within each of these segments."""
+    pairs = [(segment, end) for segment in segments for end in planner.hosts([segment])]
+    return [change for segment, end in pairs for change in planner.lift_changes(end, segment, segment)]
+
+
+def _between(planner: Planner, stage: str, wave: int, fresh: Sequence[Segment]) -> int:
+    """Append proof and lift between segments of one rack, routed by its own switch; return how many waves that took."""
+    before = wave
+    couples = [
+        (a, b) for a in planner.done for b in planner.done if a != b and planner.rack_of(a) == planner.rack_of(b)
+    ]
+    couples = [(a, b) for a, b in couples if a in fresh or b in fresh]
+    for size in sorted({planner.lift_size(a, b) for a, b in couples}, reverse=True):
+        here = [(a, b) for a, b in couples if planner.lift_size(a, b) == size]
+        lifts = [change for a, b in here for end in planner.hosts([a]) for change in planner.lift_changes(end, a, b)]
+        if not lifts:
+            continue
+        wave += 1
+        pairs = [(x, y) for a, b in here for x in planner.hosts([a]) for y in planner.hosts([b])]
+        gate = planner.gate("rack_receive", pairs, [size], ecmp=True)
+        planner.add(
+            stage, wave, "host_link", (), gate, "Both segments are confirmed; their hosts are pinned to each other."
+        )
+        gate = planner.gate("lifted", _lifted_pairs(planner, lifts), [size])
+        planner.add(stage, wave, "lift", lifts, gate, "Every path between the segments is proven in both directions.")
+    return wave - before
+
+
+def _pairs(planner: Planner, segments: Sequence[Segment]) -> list[tuple[End, End]]:
+    ends = [planner.hosts([segment]) for segment in segments]
+    return [(a, b) for group in ends for a in group for b in group if a != b]
+
+
+def _lifted_pairs(planner: Planner, lifts: Sequence[Change]) -> list[tuple[End, End]]:
+    """Return each lifted host with every host that its lifted prefixes hold."""
+    holders = {subnet: segment for segment in planner.ready for subnet in v4_subnets(segment)}
+    pairs = []
+    for change in lifts:
+        source = End(change.host, change.interface)
+        targets = planner.hosts([holders[change.prefix]]) if change.prefix in holders else []
+        pairs += [(source, target) for target in targets if target != source]
+    return pairs
+
+
+def _expose(planner: Planner, segments: Sequence[Segment], first: str, last: str) -> None:
+    """List the traffic that pins do not bound (design rule 4): it may be large from the moment the links are."""
+    for segment in segments:
+        for kind in ("multicast", "broadcast", "pmtu_ignoring"):
+            sentence = f"{kind} senders in {segment.name} may send up to {segment.ip_mtu} from {first} on"
+            planner.exposures.append(
+                {
+                    "class": kind,
+                    "segment": segment.name,
+                    "ip_mtu": segment.ip_mtu,
+                    "from_step": first,
+                    "to_step": last,
+                    "sentence": sentence,
+                }
+            )

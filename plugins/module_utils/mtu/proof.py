@@ -1,0 +1,365 @@
+"""Shows that no state of a plan loses packets because of their size, or names the pair, the path, the hop and the step.
+
+Every quantity is the set of values it may have at that moment (see moments.py), and each check takes the worst of both
+sides, so every subset of a step's changes, every timer that fires and every reboot is covered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping
+
+from .intent_types import End, Intent, Link, Member, Segment
+from .live import Live, v4_subnets
+from .moments import REBOOTED, Moment, Values, moments
+from .proof_rules import PROBES, NotProven, check_rules
+from .steps import Plan
+from .topology import Hop, Topology
+
+__all__ = ["NotProven", "Proof", "prove"]
+
+BLACKHOLE, PTB = "BLACKHOLE", "PTB"
+_ADJACENCY = ("ospf", "isis")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was shown: how many moments and ordered pairs were looked at, and what a reader should know besides."""
+
+    moments: int
+    pairs: int
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return {moments, pairs, notes}."""
+        return {"moments": self.moments, "pairs": self.pairs, "notes": list(self.notes)}
+
+
+@dataclass(frozen=True)
+class Cap:
+    """The least that one point of a path is sure to carry; `end` is None for a box in a cable."""
+
+    size: int
+    end: End | None
+    name: str
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Packet:
+    """The largest packet that `source` may send to a member of `target` at one moment, and why it may."""
+
+    source: End
+    member: Member
+    target: Segment
+    size: int
+    why: str
+
+
+def prove(plan: Plan, intent: Intent, topology: Topology, states: Mapping[str, Mapping[str, Any]]) -> Proof:
+    """Return the proof that no state of the plan is a BLACKHOLE (or a new PTB) for any pair, or raise NotProven."""
+    live = Live(intent, topology, states)
+    check_rules(plan, live)
+    return _Prover(live, plan).run()
+
+
+class _Prover:
+    def __init__(self, live: Live, plan: Plan) -> None:
+        self.live = live
+        self.plan = plan
+        self.topology = live.topology
+        self.intent = live.intent
+        self.values = Values(live, plan)
+        self.moments = moments(plan)
+        self.start = self.moments[0]
+        self.notes: dict[str, None] = {}
+        self._caps: dict[Any, list[Cap]] = {}
+        self._least: dict[Any, int] = {}
+        self.segments = self.topology.jumbo_segments()
+        self.hosts = {segment.name: self.topology.hosts_in(segment) for segment in self.segments}
+
+    def run(self) -> Proof:
+        """Check every moment."""
+        pairs = 0
+        for moment in self.moments:
+            self._caps.clear()
+            self._least.clear()
+            for segment in self.segments:
+                for gateway in self.topology.gateways(segment):
+                    self._check_gateway(moment, gateway, segment)
+                for end in self.hosts[segment.name]:
+                    self._check_elsewhere(moment, end)
+                    for target in self.segments:
+                        pairs += len(target.members)
+                        self._check_sender(moment, end, segment, target)
+            for link in self.topology.uplinks():
+                self._check_adjacency(moment, link)
+        self._check_gates()
+        self._note_reboots()
+        return Proof(len(self.moments), pairs, tuple(self.notes))
+
+    # ------------------------------------------------------------------ what a path carries
+
+    def _receive(self, moment: Moment, end: End, verdict: str = BLACKHOLE) -> Cap:
+        values = self.values.receive(end, moment)
+        if self._forgiven(end):
+            values = {size: why for size, why in values.items() if why != REBOOTED} or values
+        size = min(values)
+        return Cap(size, end, str(end), verdict, values[size])
+
+    def _send(self, moment: Moment, end: End, routed: bool) -> Cap:
+        values = self.values.size(end, moment)
+        size = min(values)
+        return Cap(size, end, str(end), PTB if routed else BLACKHOLE, values[size])
+
+    def _forgiven(self, end: End) -> bool:
+        """Tell whether a host that can't persist is left out of the reboots: only where a waiver says so."""
+        if not self.intent.devices[end.device].is_host or self.live.persists(end.device):
+            return False
+        return self.intent.waived("no_dead_man", end.device, str(end))
+
+    def _hop_caps(self, moment: Moment, hop: Hop) -> list[Cap]:
+        """Return every limit of one hop: what sends, the port under it, the boxes in the cable, what receives."""
+        if hop not in self._caps:
+            caps = []
+            if not self.intent.devices[hop.egress.device].is_host:
+                caps.append(self._send(moment, hop.egress, hop.routed))
+                port = self.topology.logical(hop.egress_port)
+                if port != hop.egress:
+                    caps.append(self._send(moment, port, routed=False))
+            box = self.live.through_limit(hop.link) if hop.link else None
+            if box:
+                caps.append(Cap(box[0], None, box[1], BLACKHOLE, "in the cable"))
+            caps += self._arrival_caps(moment, self.topology.logical(hop.ingress))
+            self._caps[hop] = caps
+        return self._caps[hop]
+
+    def _arrival_caps(self, moment: Moment, end: End) -> list[Cap]:
+        below = self.live.parent(end) if self.intent.devices[end.device].is_host else None
+        return [self._receive(moment, each) for each in (below, end) if each]
+
+    def _least_of(self, key: Any, caps: Iterator[Cap]) -> int:
+        if key not in self._least:
+            self._least[key] = min((cap.size for cap in caps), default=1 << 16)
+        return self._least[key]
+
+    def _destination(self, moment: Moment, member: Member) -> list[Cap]:
+        """Return limits behind the last hop: a gateway's own interface, or a speaker that isn't ours."""
+        end = member.end
+        if not member.managed:
+            if self.intent.waived("unmanaged_member", str(member), member.device, self._segment_of(member)):
+                return []
+            return [Cap(member.ip_mtu or 0, end, str(member), BLACKHOLE, "not managed")]
+        if end and not self.intent.devices[end.device].is_host:
+            return [self._receive(moment, end)]
+        return []
+
+    def _segment_of(self, member: Member) -> str:
+        return next((segment.name for segment in self.segments if member in segment.members), "")
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_sender(self, moment: Moment, end: End, source: Segment, target: Segment) -> None:
+        """Hold a host's largest packet towards a segment against every path to every member of it."""
+        for subnet in v4_subnets(target):
+            sizes = {sender.size(subnet): why for sender, why in self.values.sender(end, moment).items()}
+            size = max(sizes)
+            if size > self._quick(moment, end, source, target):
+                for member in target.members:
+                    if member.end != end:
+                        self._check_pair(moment, Packet(end, member, target, size, sizes[size]))
+
+    def _quick(self, moment: Moment, end: End, source: Segment, target: Segment) -> int:
+        """Return what surely reaches everybody in a segment: the least of first hops, middle and last hops."""
+        first = self._least_of(("first", end), self._ends_of_paths(moment, end, source, 0))
+        if source is target:
+            return min(first, self._least_of(("inside", target.name), self._tail(moment, source, target)))
+        middle = self._least_of(("middle", source.name, target.name), self._middle(moment, source, target))
+        return min(first, middle, self._least_of(("tail", target.name), self._tail(moment, source, target)))
+
+    def _ends_of_paths(self, moment: Moment, end: End, segment: Segment, index: int) -> Iterator[Cap]:
+        peers = [member.end for member in segment.members if member.managed and member.end and member.end != end]
+        for peer in peers:
+            for path in self.topology.paths(end, peer):
+                yield from self._hop_caps(moment, path[index])
+
+    def _middle(self, moment: Moment, source: Segment, target: Segment) -> Iterator[Cap]:
+        for here, there in self._samples(source, target):
+            for path in self.topology.paths(here, there):
+                for hop in path[1:-1]:
+                    yield from self._hop_caps(moment, hop)
+            for link in self._failover(here, there):
+                yield from self._link_caps(moment, link)
+
+    def _samples(self, source: Segment, target: Segment) -> Iterator[tuple[End, End]]:
+        """One pair of hosts stands for all between two segments: what lies between their switches is the same."""
+        if self.hosts[source.name] and self.hosts[target.name]:
+            yield self.hosts[source.name][0], self.hosts[target.name][0]
+
+    def _tail(self, moment: Moment, source: Segment, target: Segment) -> Iterator[Cap]:
+        for member in target.members:
+            yield from self._destination(moment, member)
+            if member.managed and member.end and self.intent.devices[member.device].is_host:
+                senders = [end for end in self.hosts[source.name] if end != member.end][:1]
+                for path in (path for sender in senders for path in self.topology.paths(sender, member.end)):
+                    yield from self._hop_caps(moment, path[-1])
+
+    def _failover(self, here: End, there: End) -> list[Link]:
+        start, stop = self.topology.leaf_of(here), self.topology.leaf_of(there)
+        return self.topology.failover_links(start, stop) if start and stop and start != stop else []
+
+    def _link_caps(self, moment: Moment, link: Link) -> list[Cap]:
+        ends = [self.topology.logical(port) for port in link.ends]
+        return [cap for end in ends for cap in (self._send(moment, end, routed=True), self._receive(moment, end))]
+
+    def _check_pair(self, moment: Moment, packet: Packet) -> None:
+        """Follow one packet along every path, then along what it may cross after failures."""
+        member = packet.member
+        if not member.managed or not member.end:
+            for cap in self._destination(moment, member):
+                self._judge(moment, packet, cap)
+            return
+        for path in self.topology.paths(packet.source, member.end):
+            for hop in path:
+                for cap in self._hop_caps(moment, hop):
+                    self._judge(moment, packet, cap, path, hop)
+            for cap in self._destination(moment, member):
+                self._judge(moment, packet, cap, path)
+        for link in self._failover(packet.source, member.end):
+            for cap in self._link_caps(moment, link):
+                self._judge(moment, packet, cap)
+
+    def _judge(
+        self, moment: Moment, packet: Packet, cap: Cap, path: tuple[Hop, ...] = (), hop: Hop | None = None
+    ) -> None:
+        if packet.size <= cap.size:
+            return
+        if cap.verdict == PTB and self._was_so(packet, cap):
+            note = (
+                f"{packet.source} to {packet.target.name}: packets above {cap.size} are answered at {cap.name} already"
+            )
+            self.notes[note] = None
+            return
+        raise _not_proven(moment, packet, cap, path, hop)
+
+    def _was_so(self, packet: Packet, cap: Cap) -> bool:
+        """Tell whether the devices, as read, already send this size into this limit."""
+        senders = self.values.sender(packet.source, self.start)
+        before = max(sender.size(subnet) for sender in senders for subnet in v4_subnets(packet.target))
+        return packet.size <= before and cap.end is not None and cap.size >= min(self.values.size(cap.end, self.start))
+
+    def _check_gateway(self, moment: Moment, gateway: End, segment: Segment) -> None:
+        """Refuse a gateway that may send more than a member receives: it sends what it routes, and for itself."""
+        values = self.values.size(gateway, moment)
+        size = max(values)
+        for member in segment.members:
+            if member.end is None or member.device != gateway.device:
+                self._check_delivery(moment, Packet(gateway, member, segment, size, values[size]))
+
+    def _check_delivery(self, moment: Moment, packet: Packet) -> None:
+        """Hold a gateway's largest packet against what leads to one member; what was so before is only noted."""
+        gateway, member = packet.source, packet.member
+        paths = self.topology.paths(gateway, member.end) if member.managed and member.end else []
+        caps = [cap for path in paths for hop in path for cap in self._hop_caps(moment, hop)]
+        for cap in [*caps, *self._destination(moment, member)]:
+            if cap.end == gateway or packet.size <= cap.size:
+                continue
+            before = max(self.values.size(gateway, self.start))
+            if packet.size <= before and cap.end and self._receive(self.start, cap.end).size <= cap.size:
+                self.notes[f"{gateway} sends up to {packet.size} to {member}, which receives {cap.size}, already"] = (
+                    None
+                )
+                continue
+            raise _not_proven(moment, packet, cap, paths[0] if paths else ())
+
+    def _check_elsewhere(self, moment: Moment, end: End) -> None:
+        """Hold what a host sends to everywhere else against its old size: the default route is never lifted."""
+        sizes = {sender.size(None): why for sender, why in self.values.sender(end, moment).items()}
+        before = max(sender.size(None) for sender in self.values.sender(end, self.start))
+        size = max(sizes)
+        if size > max(before, self.intent.baseline_ip_mtu):
+            message = f"{moment.name}: {end} would send {size} bytes to everywhere ({sizes[size]}), {before} before"
+            raise NotProven(
+                message,
+                step=moment.name,
+                verdict=BLACKHOLE,
+                pair=(str(end), "everywhere else"),
+                host=end.device,
+                object=end.interface,
+                advice="Pin its routes before its link is raised, and lift explicit prefixes only",
+            )
+
+    def _check_adjacency(self, moment: Moment, link: Link) -> None:
+        """Refuse unequal ends of a link with OSPF or IS-IS: its adjacency would not come up again."""
+        if link.routing not in _ADJACENCY:
+            return
+        ends = [self.topology.logical(port) for port in link.ends]
+        sizes = [set(self.values.size(end, moment)) for end in ends]
+        if len(sizes[0] | sizes[1]) == 1 or sizes == [set(self.values.size(end, self.start)) for end in ends]:
+            return
+        message = (
+            f"{moment.name}: the ends of {link} may differ ({sorted(sizes[0] | sizes[1])}) while {link.routing} runs"
+        )
+        raise NotProven(message, step=moment.name, pair=(str(link.a), str(link.b)), advice="Drain the link first")
+
+    def _check_gates(self) -> None:
+        """Refuse a gate that would probe paths which aren't raised yet, or may still change: it could not pass."""
+        for moment, step in zip(self.moments[1:], self.plan.steps):
+            if step.gate is None or step.gate.name not in PROBES:
+                continue
+            self._caps.clear()
+            self._least.clear()
+            others = tuple(other for other in moment.flying if other is not step)
+            probed = Moment(step.id, (*moment.settled, step), others)
+            size = max(step.gate.ip_mtus)
+            ends = {str(end): end for ends in self.hosts.values() for end in ends}
+            for pair in step.gate.pairs:
+                source, target = ends.get(pair[0]), ends.get(pair[1])
+                if source and target:
+                    self._check_probe(probed, source, target, size)
+
+    def _check_probe(self, moment: Moment, source: End, target: End, size: int) -> None:
+        here, there = self.topology.segment_of(source), self.topology.segment_of(target)
+        if here is None or there is None or size <= self._quick(moment, source, here, there):
+            return
+        for path in self.topology.paths(source, target):
+            for cap in (cap for hop in path for cap in self._hop_caps(moment, hop)):
+                if cap.size < size:
+                    text = (
+                        f"{moment.name}: its gate cannot pass from {source} to {target}: {cap.name} carries {cap.size}"
+                    )
+                    advice = "Raise every path before it is proven"
+                    raise NotProven(text, step=moment.name, pair=(str(source), str(target)), advice=advice)
+
+    def _note_reboots(self) -> None:
+        for segment in self.segments:
+            for end in self.hosts[segment.name]:
+                if self._forgiven(end):
+                    self.notes[
+                        f"{end} is not covered after a reboot (waiver no_dead_man): it comes back at its old size"
+                    ] = None
+
+
+def _not_proven(
+    moment: Moment, packet: Packet, cap: Cap, path: tuple[Hop, ...] = (), hop: Hop | None = None
+) -> NotProven:
+    names = tuple(f"{each.egress} -> {each.ingress}" for each in path)
+    where = f"{hop.egress} -> {hop.ingress}" if hop else names[-1] if names else cap.name
+    fate = "is lost in silence" if cap.verdict == BLACKHOLE else "is answered with fragmentation needed"
+    message = (
+        f"{moment.name}: a packet of {packet.size} bytes from {packet.source} ({packet.why}) to {packet.member} {fate}"
+        f" at {where}: {cap.name} is only sure to carry {cap.size} ({cap.why})"
+    )
+    if names:
+        message += f"; path {', '.join(names)}"
+    return NotProven(
+        message,
+        step=moment.name,
+        verdict=cap.verdict,
+        pair=(str(packet.source), str(packet.member)),
+        path=names,
+        hop=where,
+        host=cap.end.device if cap.end else None,
+        object=cap.end.interface if cap.end else cap.name,
+    )
