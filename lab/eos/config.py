@@ -154,6 +154,10 @@ def _with_defaults(config: Config) -> Config:
     full = config.copy()
     for name, block in full.interfaces().items():
         block.lines = {**dict(_defaults(name, config.default_mtu)), **block.lines}
+    for header, block in full.root.children.items():
+        if block.mode == "vlan":
+            number = int(header.split()[1])
+            block.lines = {"name": f"name VLAN{number:04}", "state": "state active", **block.lines}
     return full
 
 

@@ -24,6 +24,7 @@ from .show_interfaces import Live
 
 _LOG = logging.getLogger(__name__)
 _NOBODY = PortCounters()
+_ABSENT = (KeyError, OSError)  # no such interface in the node, or its node is just starting
 
 
 class Options(TypedDict, total=False):
@@ -156,20 +157,20 @@ class EosDevice:
             return True
         try:
             return self.plane.is_up(port.name)
-        except KeyError:
+        except _ABSENT:
             return False
 
     def _counters(self, port: Port) -> PortCounters:
         try:
             return self.plane.counters(port.name)
-        except KeyError:
+        except _ABSENT:
             return _NOBODY
 
     def neighbour(self, port: Port) -> Neighbour | None:
         """Return who is at the far end of the port's cable."""
         try:
             return self.plane.neighbour(port.name) if port.kind == "Ethernet" else None
-        except KeyError:
+        except _ABSENT:
             return None
 
     # -- requests and time -----------------------------------------------------------------------------------------
