@@ -1,0 +1,307 @@
+"""The verbs lift and pin: explicit prefixes are made larger once a path is proven, and smaller again at the sender.
+
+A running TCP session keeps the segment size it has negotiated; only a pin at the sender shrinks it. So pin never asks
+whether it may: it goes as far as it can, reads back, and says what it found.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+from . import persistence
+from .changes import Change, read_changes
+from .errors import ProbeError
+from .iproute import ip_json
+from .links import Link, need_link, read_links
+from .pins import pin_loose, require_pinned
+from .record import GUARDED, Record, acting, last_holder
+from .routes import (
+    DEFAULT,
+    OUR_PROTOCOL,
+    Route,
+    add,
+    change,
+    delete,
+    differences,
+    of_device,
+    read_routes,
+    require_editable,
+)
+
+Json = Dict[str, Any]
+ADDRESSES_TRIED = 300
+# The edits of one lift: an existing route, or None for one to add, and the arguments it gets.
+Edits = List[Tuple[Optional[Route], Tuple[str, ...]]]
+
+
+def lift(request: Json) -> Json:
+    """Make explicit prefix routes as large as asked: `{"changes"}`. The default route is never lifted."""
+    changes = read_changes(request.get("changes"))
+    with acting():
+        links, routes = read_links(), read_routes()
+        steps = [_plan(one, need_link(links, one.interface), routes) for one in changes]
+        before = sizes(changes)
+        _remember(changes, steps)
+        try:
+            expected = _perform(changes, steps, routes)
+            _require_nothing_else(expected)
+            for one in changes:
+                _require_lifted(one, links)
+        except ProbeError as problem:
+            problem.undone = _pin_again([one for one, edits in zip(changes, steps) if edits])
+            raise
+        after = sizes(changes)
+    return {"before": before, "after": after}
+
+
+def pin(request: Json) -> Json:
+    """Bind prefixes, or every route of an interface, to a size again, and read it back: `{"changes"}`."""
+    changes = read_changes(request.get("changes"))
+    with acting():
+        links = read_links()
+        for one in changes:
+            need_link(links, one.interface)
+            _require_route_change(one)
+            if one.after is None:
+                message = f"a pin of {one.object} needs a size"
+                raise ProbeError(message, object=one.object, wish=None, limit="bytes of IP packet")
+        before, done = sizes(changes), []
+        for one in changes:
+            done += _pin_one(one, links[one.interface])
+        after = sizes(changes)
+    return {"before": before, "after": after, "done": done}
+
+
+def pin_prefix(entry: Json, interface: str, prefix: str, mtu: int) -> list[str]:
+    """Pin a prefix in place, read it back, then delete it where a lift had added it. Updates the record's entry."""
+    link = need_link(read_links(), interface)
+    wanted = {"lifts": {prefix: {"mtu": mtu}}}
+    pinned, problems = pin_loose(interface, wanted, link.mtu)
+    if problems:
+        raise problems[0]
+    require_pinned(interface, wanted, link.mtu)
+    done = [f"pinned {interface} {prefix} at {mtu}" for _ in pinned]
+    for route in of_device(read_routes(), interface):
+        if route.prefix == prefix and route.ours:
+            delete(route)
+            done.append(f"deleted {interface} {prefix}, which a lift had added")
+    entry.get("lifts", {}).pop(prefix, None)
+    _require_covered(interface, prefix, mtu, link)
+    return done
+
+
+def sizes(changes: Iterable[Change]) -> Json:
+    """Return, per object, the routes that carry it and the largest packet each may send."""
+    links, routes = read_links(), read_routes()
+    found: Json = {}
+    for one in changes:
+        mine = of_device(routes, one.interface)
+        if one.prefix is not None:
+            mine = [route for route in mine if route.prefix == one.prefix] or _cover(routes, one.interface, one.prefix)
+        link_mtu = links[one.interface].mtu if one.interface in links else None
+        found[one.object] = [{"route": route.text, "ip_mtu": route.mtu or link_mtu} for route in mine]
+    return found
+
+
+def _require_route_change(one: Change) -> None:
+    if one.field != "route_mtu":
+        message = f"{one.field} of {one.object} is neither lifted nor pinned"
+        raise ProbeError(message, object=one.object, limit="route_mtu")
+
+
+def _plan(one: Change, link: Link, routes: list[Route]) -> Edits:
+    """Return the edits for one lift: an existing route and its new arguments, or None and a route to add."""
+    _require_route_change(one)
+    if one.prefix is None or one.prefix == DEFAULT:
+        what = "the default route" if one.prefix else f"every route of {one.interface}"
+        message = f"{what} is never lifted: it stays at the old size for good"
+        raise ProbeError(message, object=one.object, wish=one.after, limit=one.before, advice="lift explicit prefixes")
+    if one.after is None or one.after > link.mtu:
+        message = f"{one.object} would get {one.after}, {link.name} has {link.mtu}"
+        raise ProbeError(message, object=one.object, wish=one.after, limit=link.mtu, advice="raise the link first")
+    _require_confirmed(one.interface)
+    size = None if one.after == link.mtu else one.after
+    exact = [route for route in of_device(routes, link.name) if route.prefix == one.prefix]
+    if not exact:
+        return [(None, _new_route(one, routes, size, link))]
+    steps: Edits = []
+    for route in exact:
+        require_editable(route, routes)
+        if (route.mtu or link.mtu) != one.after:
+            _require_from(one, route, link)
+            steps.append((route, route.tokens_with(size)))
+    return steps
+
+
+def _require_confirmed(interface: str) -> None:
+    holder = last_holder(interface)
+    if holder is None:
+        return
+    verdict = holder.verdict()
+    if verdict == "armed":
+        message = f"{interface} is not confirmed yet: its guard could still take the link back"
+        raise ProbeError(message, object=interface, limit="armed", advice=f"confirm {holder.id} first")
+    if verdict in GUARDED and not holder.guard_lives():
+        message = f"the guard of {holder.id} is dead: nobody keeps the pins of {interface}"
+        raise ProbeError(
+            message, object=interface, limit="dead", advice="revert, and find out what ends processes here"
+        )
+
+
+def _require_from(one: Change, route: Route, link: Link) -> None:
+    found = route.mtu or link.mtu
+    if found != one.before:
+        message = f"the route `{route.text}` carries {found}, not {one.before}: somebody has changed it"
+        raise ProbeError(message, object=one.object, wish=one.before, limit=found, advice="read and plan again")
+
+
+def _new_route(one: Change, routes: list[Route], size: int | None, link: Link) -> tuple[str, ...]:
+    """Return an explicit route with all that the covering one has, but its MTU."""
+    prefix = str(one.prefix)
+    taken = [route for route in routes if route.prefix == prefix and route.table == "main" and route.type == "unicast"]
+    if taken:
+        message = f"{prefix} does not leave by {one.interface}: `{taken[0].text}`"
+        raise ProbeError(message, object=one.object, advice="correct the plan")
+    covers = _cover(routes, one.interface, prefix)
+    if not covers:
+        message = f"no route of {one.interface} leads to {prefix}"
+        raise ProbeError(message, object=one.object, advice=f"see `ip route get` for an address of {prefix}")
+    cover = covers[0]
+    require_editable(cover, routes)
+    _require_from(one, cover, link)
+    tokens = list(cover.tokens_with(size))
+    tokens[1] = prefix
+    tokens[tokens.index("proto") + 1] = OUR_PROTOCOL
+    return tuple(tokens)
+
+
+def _cover(routes: list[Route], interface: str, prefix: str) -> list[Route]:
+    """Return the route of table main that packets to this prefix take, if it is one of this interface."""
+    network = ipaddress.IPv4Network(prefix)
+    found = [
+        route
+        for route in routes
+        if route.table == "main" and route.type == "unicast" and network.subnet_of(route.network)
+    ]
+    found.sort(key=lambda route: (-route.network.prefixlen, route.metric))
+    return found[:1] if found and found[0].device == interface else []
+
+
+def _remember(changes: list[Change], steps: list[Edits]) -> None:
+    """Tell the guards what will be larger, before it is: they only ever pin what exceeds the wish."""
+    for one, edits in zip(changes, steps):
+        record = last_holder(one.interface)
+        if record is not None and edits:
+            data = record.load()
+            added = any(route is None for route, _ in edits)
+            wish = {"mtu": one.after, "from": one.before, "added": added}
+            data["interfaces"][one.interface]["lifts"][one.prefix] = wish
+            record.save(data)
+
+
+def _perform(changes: list[Change], steps: list[Edits], routes: list[Route]) -> list[str]:
+    """Make the edits; returns the routes that should be there afterwards."""
+    expected = [route.text for route in routes]
+    for one, edits in zip(changes, steps):
+        for route, tokens in edits:
+            if route is None:
+                add(tokens, one.object)
+                expected.append(" ".join(tokens))
+            else:
+                change(route, tokens)
+                expected[expected.index(route.text)] = " ".join(tokens)
+    return expected
+
+
+def _require_nothing_else(expected: list[str]) -> None:
+    different = differences(expected, [route.text for route in read_routes()])
+    if different:
+        message = f"while prefixes were lifted, another route changed: {'; '.join(different[:5])}"
+        raise ProbeError(message, object="routes", advice="find what changes routes on this host")
+
+
+def _require_lifted(one: Change, links: dict[str, Link]) -> None:
+    """Ask the kernel for the route to an address of the prefix: what counts is what it would use."""
+    own = {address.split("/")[0] for link in links.values() for address in link.addresses}
+    peer = _peer(str(one.prefix), own)
+    if peer is None:
+        return
+    found = ip_json("-4", "route", "get", peer, about=one.object)[0]
+    mtu = next((entry["mtu"] for entry in found.get("metrics", ()) if "mtu" in entry), links[one.interface].mtu)
+    if found.get("dev") != one.interface or mtu < one.after:
+        message = f"the route to {peer} leaves by {found.get('dev')} with {mtu} after {one.object} was lifted"
+        raise ProbeError(message, object=one.object, wish=one.after, limit=mtu, advice="see `ip rule` on this host")
+
+
+def _peer(prefix: str, own: Iterable[str]) -> str | None:
+    mine = set(own)
+    for tried, address in enumerate(ipaddress.IPv4Network(prefix).hosts()):
+        if str(address) not in mine:
+            return str(address)
+        if tried > ADDRESSES_TRIED:
+            break
+    return None
+
+
+def _pin_again(changes: Iterable[Change]) -> bool:
+    """Take a lift back that went wrong half-way."""
+    complete = True
+    for one in changes:
+        record = last_holder(one.interface)
+        data = record.load() if record is not None else {"interfaces": {}}
+        try:
+            pin_prefix(data["interfaces"].get(one.interface, {}), one.interface, str(one.prefix), one.before)
+        except ProbeError:
+            complete = False
+        else:
+            if record is not None:
+                record.save(data)
+    return complete
+
+
+def _pin_one(one: Change, link: Link) -> list[str]:
+    record = last_holder(one.interface)
+    data = record.load() if record is not None else {"interfaces": {one.interface: {"lifts": {}, "added": []}}}
+    entry = data["interfaces"][one.interface]
+    if one.prefix is not None:
+        done = pin_prefix(entry, one.interface, one.prefix, one.after)
+    else:
+        done = [line for prefix in list(entry["lifts"]) for line in pin_prefix(entry, one.interface, prefix, one.after)]
+        pinned, problems = pin_loose(one.interface, {"pin": one.after}, link.mtu)
+        if problems:
+            raise problems[0]
+        require_pinned(one.interface, {"pin": one.after}, link.mtu)
+        done += [f"pinned {one.interface} {route.prefix} at {one.after}" for route in pinned]
+    _bring_in_line(record, data, one.interface)
+    return done
+
+
+def _bring_in_line(record: Record | None, data: Json, interface: str) -> None:
+    """Where lifts were persisted, a reboot must not bring one back that has been pinned."""
+    if record is not None:
+        if data.get("persisted", {}).get("lifts"):
+            persistence.write(record, data, with_lifts=True)
+        record.save(data)
+        return
+    known = persistence.read()
+    if known is not None and interface in known.get("links", {}):
+        persistence.write(None, data, with_lifts=True)
+
+
+def _require_covered(interface: str, prefix: str, mtu: int, link: Link) -> None:
+    """Read back what carries the prefix now: its own route, or the one that covers it."""
+    routes = read_routes()
+    mine = [route for route in of_device(routes, interface) if route.prefix == prefix] or _cover(
+        routes, interface, prefix
+    )
+    for route in mine:
+        if (route.mtu or link.mtu) > mtu:
+            message = f"{prefix} is now carried by `{route.text}`, which may send {route.mtu or link.mtu}"
+            raise ProbeError(
+                message,
+                object=f"{interface} {prefix}",
+                wish=mtu,
+                limit=route.mtu or link.mtu,
+                advice="pin that route too",
+            )

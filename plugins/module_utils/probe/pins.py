@@ -1,0 +1,65 @@
+"""Which size each route of an interface may carry, and what is wrong with the routes as they are.
+
+A pin is the `mtu` of a route (bytes of IP packet): it bounds what a routed unicast socket sends, whatever the link
+could carry. `wanted` is one entry of a record's `interfaces`: `pin` for all routes, `lifts` for prefixes proven larger.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable
+
+from .errors import ProbeError
+from .routes import Route, of_device, read_routes, require_editable, set_mtu
+
+Wanted = Dict[str, Any]
+
+
+def bound(wanted: Wanted, route: Route) -> int | None:
+    """Return the size that a route may carry at most, None where nothing bounds it."""
+    lift = wanted.get("lifts", {}).get(route.prefix)
+    return lift["mtu"] if lift else wanted.get("pin")
+
+
+def loose(interface: str, wanted: Wanted, routes: Iterable[Route], link_mtu: int) -> list[tuple[Route, int]]:
+    """Return the routes that could carry more than they may, each with the MTU it should have."""
+    found = []
+    for route in of_device(routes, interface):
+        most = bound(wanted, route)
+        if most is None or (route.mtu is not None and route.mtu <= most):
+            continue
+        # A lifted route needs no MTU of its own where the link is the same bound; a pinned one always has one.
+        if route.mtu is None and route.prefix in wanted.get("lifts", {}) and link_mtu <= most:
+            continue
+        found.append((route, most))
+    return found
+
+
+def pin_loose(interface: str, wanted: Wanted, link_mtu: int) -> tuple[list[Route], list[ProbeError]]:
+    """Pin what is loose; the routes as they were, and what could not be pinned. Never makes a route larger."""
+    routes = read_routes()
+    pinned: list[Route] = []
+    problems: list[ProbeError] = []
+    for route, mtu in loose(interface, wanted, routes, link_mtu):
+        try:
+            require_editable(route, routes)
+            set_mtu(route, mtu)
+        except ProbeError as problem:  # noqa: PERF203 - the others must be pinned all the same
+            problems.append(problem)
+        else:
+            pinned.append(route)
+    return pinned, problems
+
+
+def require_pinned(interface: str, wanted: Wanted, link_mtu: int) -> None:
+    """Read all routes back and refuse where one could carry more than it may."""
+    found = loose(interface, wanted, read_routes(), link_mtu)
+    if found:
+        route, mtu = found[0]
+        message = f"the route `{route.text}` is not bound to {mtu}"
+        raise ProbeError(
+            message,
+            object=f"{interface} {route.prefix}",
+            wish=mtu,
+            limit=route.mtu or link_mtu,
+            advice="something on this host rewrites routes (NetworkManager, networkd, a routing daemon): find it first",
+        )

@@ -1,0 +1,231 @@
+"""The responder: a detached process that tells for each probe what has arrived, until its deadline.
+
+It is the judge of a path. An echo would not do: it may come back in fragments and be reassembled. So each report says
+how long the IP packet was and whether it had been reassembled here (IP_RECVFRAGSIZE, ip(7); `ReasmOKs` of
+/proc/net/snmp, RFC 4293, as a second witness).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import select
+import signal
+import socket
+import time
+from typing import Any, Callable, Dict
+
+from .daemon import detach
+from .errors import ProbeError
+from .files import PRIVATE_FOLDER, boot_time, is_locked, lock, read_json, take_lock, write_json
+from .record import ROOT
+from .wire import (
+    DEFAULT_PORT,
+    IP_RECVFRAGSIZE,
+    LARGEST_DATAGRAM,
+    NUMBER,
+    PROBE_HEAD,
+    PROBE_MAGIC,
+    REPORT,
+    make_report,
+    probing_socket,
+)
+
+LONGEST = 24 * 3600
+LARGEST_PORT = 65535
+STOP_LIMIT = 5.0
+SNMP_EVERY = 0.02
+BURST = 64
+Json = Dict[str, Any]
+
+
+def respond(request: Json) -> Json:
+    """Have a responder listening: `{"addresses", "port", "seconds"}`. One that runs already is used or replaced."""
+    addresses, port, seconds = _addresses(request.get("addresses")), _port(request), _seconds(request.get("seconds"))
+    deadline = boot_time() + seconds
+    folder = os.path.join(ROOT, f".responder-{port}")
+    os.makedirs(folder, mode=PRIVATE_FOLDER, exist_ok=True)
+    settings, alive = os.path.join(folder, "responder.json"), os.path.join(folder, "alive")
+    with lock(os.path.join(folder, "lock"), STOP_LIMIT) as held:
+        if not held:
+            message = f"another request is starting a responder on port {port}"
+            raise ProbeError(message, object=str(port), advice="try again")
+        running = (read_json(settings) or {}) if is_locked(alive) else {}
+        reused = bool(running) and set(addresses) <= set(running["addresses"]) and running["deadline"] > boot_time() + 1
+        if reused:
+            write_json(settings, {**running, "deadline": max(deadline, running["deadline"])})
+            deadline = max(deadline, running["deadline"])
+            addresses = running["addresses"]
+        else:
+            addresses = sorted({*addresses, *running.get("addresses", ())} if running else addresses)
+            _stop(running, alive)
+            _start(addresses, port, deadline, settings, alive)
+    left = round(deadline - boot_time(), 1)
+    return {"listening": True, "addresses": addresses, "port": port, "seconds_left": left, "reused": reused}
+
+
+def status() -> list[Json]:
+    """Return the responders that run on this host."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(os.listdir(ROOT)):
+            settings = read_json(os.path.join(ROOT, name, "responder.json")) if name.startswith(".responder-") else None
+            if settings is not None and is_locked(os.path.join(ROOT, name, "alive")):
+                left = round(max(0.0, settings["deadline"] - boot_time()), 1)
+                found.append({"port": settings["port"], "addresses": settings["addresses"], "seconds_left": left})
+    return found
+
+
+def _start(addresses: list[str], port: int, deadline: float, settings: str, alive: str) -> None:
+    """Bind here, so that a wrong address is told at once, then detach."""
+    sockets: list[socket.socket] = []
+    try:
+        sockets.extend(_listen(address, port) for address in addresses)
+        with open(alive, "a", encoding="ascii"):
+            pass
+        content = {"addresses": addresses, "port": port, "deadline": deadline, "pid": 0}
+        responder = Responder(sockets, settings, alive, content)
+        detach(responder.run, "jumbo-responder", [sock.fileno() for sock in sockets])
+    finally:
+        for sock in sockets:
+            sock.close()
+
+
+def _stop(running: Json, alive: str) -> None:
+    """End the one that runs; its process id is believed only while it holds its lock."""
+    if not running:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(running["pid"]), signal.SIGTERM)
+    with open(alive, "a+b") as file:
+        if not take_lock(file.fileno(), STOP_LIMIT):
+            message = f"the responder {running['pid']} does not end"
+            raise ProbeError(message, object=str(running["port"]), advice="end that process")
+
+
+def _listen(address: str, port: int) -> socket.socket:
+    try:
+        sock = probing_socket(address, port)
+    except OSError as error:
+        message = f"the responder cannot listen on {address} port {port}: {error.strerror}"
+        advice = "the address must be on this host, the port free"
+        raise ProbeError(message, object=address, wish=port, advice=advice) from None
+    with contextlib.suppress(OSError):  # before Linux 4.10 only ReasmOKs tells
+        sock.setsockopt(socket.IPPROTO_IP, IP_RECVFRAGSIZE, 1)
+    return sock
+
+
+class Responder:
+    """The process: sockets that are bound already, and a deadline that a later request may move."""
+
+    def __init__(self, sockets: list[socket.socket], settings: str, alive: str, content: Json) -> None:
+        self.sockets = sockets
+        self.settings = settings
+        self.alive = alive
+        self.content = content
+        self.knows_fragments = _knows_fragments(sockets[0])
+        self.reassemblies: tuple[float, int | None] = (0.0, None)
+
+    def run(self, ready: Callable[[], None]) -> None:
+        """Answer probes until the deadline."""
+        with open(self.alive, "r+b") as alive:
+            if not take_lock(alive.fileno(), STOP_LIMIT):
+                message = "another responder listens already"
+                raise ProbeError(message, object=str(self.content["port"]))
+            write_json(self.settings, {**self.content, "pid": os.getpid()})
+            signal.signal(signal.SIGTERM, _end)
+            poller = select.poll()
+            for sock in self.sockets:
+                poller.register(sock, select.POLLIN)
+            by_descriptor = {sock.fileno(): sock for sock in self.sockets}
+            ready()
+            while self._left() > 0:
+                for descriptor, _ in poller.poll(min(1.0, self._left()) * 1000):
+                    self._answer(by_descriptor[descriptor])
+
+    def _left(self) -> float:
+        left = float(self.content["deadline"]) - boot_time()
+        if left <= 0:  # it may have been moved meanwhile
+            self.content["deadline"] = (read_json(self.settings) or self.content)["deadline"]
+            left = float(self.content["deadline"]) - boot_time()
+        return left
+
+    def _answer(self, sock: socket.socket) -> None:
+        arrived = []
+        for _ in range(BURST):
+            try:
+                arrived.append(sock.recvmsg(LARGEST_DATAGRAM, socket.CMSG_SPACE(NUMBER.size)))
+            except OSError:  # noqa: PERF203 - nothing more waits
+                break
+        reassemblies = self._reassemblies()
+        for data, ancillary, _, source in arrived:
+            # Shorter than the answer: never send more than was asked with.
+            if not data.startswith(PROBE_MAGIC) or len(data) < REPORT.size:
+                continue
+            _, token, sequence = PROBE_HEAD.unpack_from(data)
+            fragment = _fragment(ancillary) if self.knows_fragments else None
+            with contextlib.suppress(OSError):
+                sock.sendto(make_report(token, sequence, len(data), fragment, reassemblies), source)
+
+    def _reassemblies(self) -> int | None:
+        now = time.monotonic()
+        if now - self.reassemblies[0] > SNMP_EVERY:
+            self.reassemblies = (now, read_reassemblies())
+        return self.reassemblies[1]
+
+
+def _end(*_: Any) -> None:
+    raise SystemExit
+
+
+def _knows_fragments(sock: socket.socket) -> bool:
+    try:
+        return bool(sock.getsockopt(socket.IPPROTO_IP, IP_RECVFRAGSIZE))
+    except OSError:
+        return False
+
+
+def _fragment(ancillary: list[tuple[int, int, bytes]]) -> int:
+    """Return the size of the largest fragment, 0 where the packet came whole: the kernel then says nothing."""
+    for level, kind, data in ancillary:
+        if level == socket.IPPROTO_IP and kind == IP_RECVFRAGSIZE and len(data) >= NUMBER.size:
+            return int(NUMBER.unpack_from(data)[0])
+    return 0
+
+
+def read_reassemblies(path: str = "/proc/net/snmp") -> int | None:
+    """Return how many IP packets this host has reassembled so far (`ReasmOKs`)."""
+    try:
+        with open(path, encoding="ascii") as file:
+            rows = [line.split() for line in file if line.startswith("Ip:")]
+        return int(dict(zip(rows[0], rows[1]))["ReasmOKs"])
+    except (OSError, IndexError, KeyError, ValueError):
+        return None
+
+
+def _addresses(value: Any) -> list[str]:
+    try:
+        addresses = [str(ipaddress.IPv4Address(one)) for one in value]
+    except (ValueError, TypeError) as error:
+        message = f"{value!r} are no IPv4 addresses to listen on: {error}"
+        raise ProbeError(message, object="addresses", wish=value, limit="IPv4 addresses of this host") from None
+    if not addresses:
+        message = "the responder needs at least one address"
+        raise ProbeError(message, object="addresses", wish=value, limit="IPv4 addresses of this host")
+    return addresses
+
+
+def _port(request: Json) -> int:
+    port = request.get("port", DEFAULT_PORT)
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port <= LARGEST_PORT:
+        message = f"{port!r} is no UDP port"
+        raise ProbeError(message, object="port", wish=port, limit=f"1-{LARGEST_PORT}")
+    return port
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= LONGEST:
+        message = f"{value!r} is no time to listen for"
+        raise ProbeError(message, object="seconds", wish=value, limit=f"more than 0, at most {LONGEST}")
+    return float(value)

@@ -1,0 +1,297 @@
+"""Two hosts behind a switch, a third behind its router, each in namespaces of its own that go with the test.
+
+The switch's ends stay at 9216; a host's port is a macvlan on such an end, so that its MTU limits what it sends and
+never what it receives, as on a real NIC.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = Path(__file__).parents[3] / "plugins" / "module_utils" / "probe"
+PYTHON = os.environ.get("JUMBO_HOST_PYTHON", os.path.realpath(sys.executable))
+# What the controller's loader does: the package comes through standard input and is never a file on the host.
+LOADER = """
+import base64, json, sys, zlib
+from importlib.machinery import ModuleSpec
+SOURCES = json.loads(zlib.decompress(base64.b64decode({sources!r})))
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        head, _, tail = name.partition(".")
+        if head != "jumbo_probe" or (tail or "__init__") not in SOURCES:
+            return None
+        return ModuleSpec(name, self, is_package=not tail)
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        tail = module.__name__.partition(".")[2] or "__init__"
+        exec(compile(SOURCES[tail], module.__name__, "exec"), module.__dict__)
+sys.meta_path.insert(0, Finder())
+from jumbo_probe.host import main
+sys.exit(main({request!r}))
+"""
+PRIVATE = """
+set -e
+mount -t tmpfs tmpfs /run
+mkdir /run/etc
+for name in passwd group hosts nsswitch.conf iproute2 ld.so.cache alternatives; do
+    if [ -e /etc/$name ]; then cp -a /etc/$name /run/etc/; fi
+done
+mount --bind /run/etc /etc
+echo ready
+exec >/dev/null
+while :; do sleep 86400 & wait $!; done
+"""
+
+missing = [name for name in ("unshare", "nsenter", "ip", "ethtool", "ping") if shutil.which(name) is None]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder, and skip them where namespaces cannot be made."""
+    why = f"needs {', '.join(missing)}" if missing else "needs root" if os.geteuid() != 0 else None
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.lab)
+            if why:
+                item.add_marker(pytest.mark.skip(reason=why))
+
+
+@functools.cache
+def sources(patches: tuple[tuple[str, tuple[str, str]], ...]) -> bytes:
+    content = {path.stem: path.read_text() for path in PROGRAM.glob("*.py")}
+    for name, (old, new) in patches:
+        assert old in content[name]
+        content[name] = content[name].replace(old, new)
+    return base64.b64encode(zlib.compress(json.dumps(content).encode()))
+
+
+def make_program(request: dict[str, Any], patches: Mapping[str, tuple[str, str]] | None = None) -> str:
+    """Return what is sent to `python3 -` for one request; `patches` replace a text of a module."""
+    return LOADER.format(sources=sources(tuple((patches or {}).items())), request=json.dumps(request))
+
+
+def eventually(condition: Callable[[], Any], limit: float = 8.0, what: str = "it") -> Any:
+    """Wait until a condition holds and return its value."""
+    end = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"{what} did not happen within {limit} s"
+        time.sleep(0.03)
+
+
+class Node:
+    """A namespace of processes, mounts and network; all of it dies with the process that holds it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        options = ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        self.holder = subprocess.Popen(["unshare", *options, "sh", "-c", PRIVATE], stdout=subprocess.PIPE, text=True)
+        assert self.holder.stdout is not None
+        assert self.holder.stdout.readline() == "ready\n"
+        children = Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children")
+        self.pid = int(children.read_text().split()[0])
+
+    def command(self, *arguments: str) -> list[str]:
+        return ["nsenter", "-t", str(self.pid), "--net", "--mount", "--uts", "--pid", *arguments]
+
+    def run(self, *arguments: str, text: str | None = None, check: bool = True) -> str:
+        done = subprocess.run(
+            self.command(*arguments), input=text, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert not check or done.returncode == 0, f"{self.name}: {' '.join(arguments)}: {done.stderr}{done.stdout}"
+        return done.stdout
+
+    def ip(self, lines: str) -> None:
+        """Build: from outside the process namespace, so that other nodes can be named by their process id."""
+        command = [str(shutil.which("nsenter")), "-t", str(self.pid), "--net", "ip", "-batch", "-"]
+        done = subprocess.run(command, input=textwrap.dedent(lines), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{self.name}: {done.stderr} in {lines}"
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def close(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        self.holder.kill()
+        self.holder.communicate()
+
+
+class Host(Node):
+    """A Linux host as the controller sees it."""
+
+    python = PYTHON
+
+    def ask(self, verb: str, *, patches: Mapping[str, tuple[str, str]] | None = None, **fields: Any) -> dict[str, Any]:
+        """Run one request as the controller does; the reply must be one line of JSON, whatever happens."""
+        output = self.run(self.python, "-", text=make_program({"verb": verb, **fields}, patches))
+        assert output.count("\n") == 1, output
+        reply = json.loads(output)
+        assert isinstance(reply, dict)
+        return reply
+
+    def do(self, verb: str, **fields: Any) -> dict[str, Any]:
+        """Run a request that must succeed."""
+        reply = self.ask(verb, **fields)
+        assert reply["ok"], json.dumps(reply, indent=1)
+        return reply
+
+    def refused(self, verb: str, **fields: Any) -> dict[str, Any]:
+        """Run a request that must be refused; returns the error."""
+        reply = self.ask(verb, **fields)
+        assert not reply["ok"], json.dumps(reply, indent=1)
+        assert set(reply["error"]) >= {"message", "object", "wish", "limit", "advice"}
+        return dict(reply["error"])
+
+    def routes(self) -> str:
+        return self.run("ip", "-4", "route", "show", "table", "all") + self.run("ip", "-4", "rule")
+
+    def mtu(self, interface: str = "eth1") -> int:
+        return int(json.loads(self.run("ip", "-j", "link", "show", interface))[0]["mtu"])
+
+    def processes(self) -> list[str]:
+        """Return the names of living processes, the holder and the one that asks left out."""
+        lines = self.run("sh", "-c", "grep -Hs . /proc/[0-9]*/comm; true").splitlines()
+        names = [line.split(":", 1)[1] for line in lines]
+        return [name for name in names if name.startswith(("jumbo-", "python"))]
+
+    def state(self, identity: str = "t1") -> str | None:
+        found = [one for one in self.do("read", interfaces=["eth1"])["guards"] if one["id"] == identity]
+        return str(found[0]["state"]) if found else None
+
+    def file(self, path: str) -> Path:
+        """Return a path of the host as seen from here."""
+        return Path(f"/proc/{self.pid}/root{path}")
+
+    def verdict(self, name: str, identity: str = "t1") -> bool:
+        return self.file(f"/run/jumbo-fabric/{identity}/{name}").exists()
+
+    def report(self, identity: str = "t1") -> dict[str, Any]:
+        return dict(json.loads(self.file(f"/run/jumbo-fabric/{identity}/report.json").read_text()))
+
+    def guard(self, identity: str = "t1") -> str:
+        """Return the process id of a guard inside the host."""
+        return str(self.report(identity)["pid"])
+
+
+class Fabric:
+    """The switch in the middle: 10.10.1.0/24 and 10.10.2.0/24 for jumbo, 10.9.0.0/24 as frontend at 1500."""
+
+    def __init__(self) -> None:
+        self.switch = Node("switch")
+        self.hosts: list[Host] = []
+        self.switch.ip(
+            """
+            link set lo up
+            link add br1 type bridge
+            link add br2 type bridge
+            link add front type bridge
+            link set br1 up
+            link set br2 up
+            link set front up
+            addr add 10.10.1.1/24 dev br1
+            addr add 10.10.2.1/24 dev br2
+            addr add 10.9.0.1/24 dev front
+            """
+        )
+        self.switch.run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+
+    def add(self, name: str, rack: int, number: int) -> Host:
+        """Add a host at 1500 with a jumbo port eth1 and a frontend eth0 that has the default route."""
+        host = Host(name)
+        self.hosts.append(host)
+        self.switch.ip(
+            f"""
+            link add p-{name} mtu 9216 type veth peer name c-{name} mtu 9216
+            link set p-{name} master br{rack} up
+            link set c-{name} up
+            link add eth1 link c-{name} mtu 1500 netns {host.pid} type macvlan mode passthru
+            link add f-{name} type veth peer name eth0 netns {host.pid}
+            link set f-{name} master front up
+            """
+        )
+        host.ip(
+            f"""
+            link set lo up
+            link set eth0 up
+            link set eth1 up
+            addr add 10.9.0.{number}/24 dev eth0
+            addr add 10.10.{rack}.{number}/24 dev eth1
+            route add default via 10.9.0.1
+            route add 10.10.0.0/16 via 10.10.{rack}.1 dev eth1 src 10.10.{rack}.{number} proto static
+            """
+        )
+        for node, port in ((self.switch, f"p-{name}"), (self.switch, f"c-{name}"), (host, "eth1")):
+            node.run("ethtool", "-K", port, "tso", "off", "gso", "off", "gro", "off", check=False)
+        return host
+
+    def close(self) -> None:
+        for node in (*self.hosts, self.switch):
+            node.close()
+
+
+def raise_changes(interface: str = "eth1", to: int = 9000) -> list[dict[str, Any]]:
+    """The changes of a host link: written link first, since the order of a request must not matter."""
+    return [
+        {"host": "a", "object": interface, "field": "ip_mtu", "from": 1500, "to": to},
+        {"host": "a", "object": interface, "field": "route_mtu", "from": None, "to": 1500},
+    ]
+
+
+@pytest.fixture
+def fabric() -> Iterator[Fabric]:
+    made = Fabric()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def a(fabric: Fabric) -> Host:
+    return fabric.add("a", 1, 11)
+
+
+@pytest.fixture
+def b(fabric: Fabric) -> Host:
+    return fabric.add("b", 1, 12)
+
+
+@pytest.fixture
+def c(fabric: Fabric) -> Host:
+    return fabric.add("c", 2, 21)
+
+
+@pytest.fixture
+def changes() -> Callable[..., list[dict[str, Any]]]:
+    return raise_changes
+
+
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    return eventually
+
+
+@pytest.fixture
+def program() -> Callable[..., str]:
+    return make_program
