@@ -19,6 +19,7 @@ def network(prefix: str) -> Any:
     return ipaddress.ip_network(DEFAULT_ROUTE if prefix == "default" else prefix, strict=False)
 
 
+@functools.lru_cache(maxsize=None)
 def covers(outer: str, inner: str) -> bool:
     """Tell whether one prefix contains another of the same family."""
     one, other = network(outer), network(inner)

@@ -95,6 +95,7 @@ class Values:
                 steps = self._changes.setdefault((change.host, change.interface), {})
                 steps.setdefault(step.id, []).append(change)
         self._kept: dict[Any, Possible] = {}
+        self._now: dict[Any, Possible] = {}
 
     def sender(self, end: End, moment: Moment) -> Mapping[Sender, str]:
         """Return {possible sender: why} of a host's interface."""
@@ -110,6 +111,16 @@ class Values:
         return {max(size, mru): why for size, why in sorted(self.size(end, moment).items(), reverse=True)}
 
     def _possible(self, kind: str, end: End, moment: Moment) -> Possible:
+        now = (kind, end, moment.name)
+        if now not in self._now:
+            self._now[now] = self._look_up(kind, end, moment)
+        return self._now[now]
+
+    def forget(self) -> None:
+        """Drop what was found for single moments; sets for the same steps are kept."""
+        self._now.clear()
+
+    def _look_up(self, kind: str, end: End, moment: Moment) -> Possible:
         changes = self._changes.get((end.device, end.interface), {})
         settled = tuple(step for step in moment.settled if step.id in changes)
         flying = tuple(step for step in moment.flying if step.id in changes)

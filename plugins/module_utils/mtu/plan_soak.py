@@ -41,4 +41,4 @@ def _persist(end: End) -> Change:
 def _pairs(planner: Planner, ends: list[End]) -> list[tuple[End, End]]:
     """Return each host with every other that it may reach with large packets."""
     everybody = planner.hosts(planner.ready)
-    return [(end, peer) for end in ends for peer in everybody if peer != end and planner.topology.paths(end, peer)]
+    return [(end, peer) for end in ends for peer in everybody if peer != end and planner.topology.path_count(end, peer)]

@@ -22,6 +22,7 @@ class Planner:
         self.live = scope.live
         self.intent = scope.intent
         self.topology = scope.topology
+        self._endpoints = set(self.topology.endpoints())
         self.steps: list[Step] = []
         self.exposures: list[dict[str, Any]] = []
         self.ready: list[Segment] = []
@@ -72,7 +73,7 @@ class Planner:
         chosen = list(dict.fromkeys(pairs))
         if not chosen:
             return None
-        width = max(len(self.topology.paths(a, b)) for a, b in chosen) if ecmp else 1
+        width = max(self.topology.path_count(a, b) for a, b in chosen) if ecmp else 1
         size = min(sizes)
         ip_mtus = (size, self.intent.baseline_ip_mtu) if size != self.intent.baseline_ip_mtu else (size,)
         return Gate(name, tuple((str(a), str(b)) for a, b in chosen), ip_mtus, flows_needed(width))
@@ -86,8 +87,7 @@ class Planner:
 
     def hosts(self, segments: Iterable[Segment]) -> list[End]:
         """Return the host ends of these segments that take part, by name."""
-        wanted = set(self.topology.endpoints())
-        found = [end for segment in segments for end in self.topology.hosts_in(segment) if end in wanted]
+        found = [end for segment in segments for end in self.topology.hosts_in(segment) if end in self._endpoints]
         return sorted(found, key=lambda end: natural_key(str(end)))
 
     def lift_size(self, source: Segment, target: Segment) -> int:

@@ -75,6 +75,7 @@ class _Prover:
         self.start = self.moments[0]
         self.notes: dict[str, None] = {}
         self._caps: dict[Any, list[Cap]] = {}
+        self._links: dict[Link, list[Cap]] = {}
         self._least: dict[Any, int] = {}
         self.segments = self.topology.jumbo_segments()
         self.hosts = {segment.name: self.topology.hosts_in(segment) for segment in self.segments}
@@ -83,8 +84,7 @@ class _Prover:
         """Check every moment."""
         pairs = 0
         for moment in self.moments:
-            self._caps.clear()
-            self._least.clear()
+            self._forget()
             for segment in self.segments:
                 for gateway in self.topology.gateways(segment):
                     self._check_gateway(moment, gateway, segment)
@@ -98,6 +98,13 @@ class _Prover:
         self._check_gates()
         self._note_reboots()
         return Proof(len(self.moments), pairs, tuple(self.notes))
+
+    def _forget(self) -> None:
+        """Drop what was found for the moment before."""
+        self._caps.clear()
+        self._links.clear()
+        self._least.clear()
+        self.values.forget()
 
     # ------------------------------------------------------------------ what a path carries
 
@@ -165,10 +172,29 @@ class _Prover:
         for subnet in v4_subnets(target):
             sizes = {sender.size(subnet): why for sender, why in self.values.sender(end, moment).items()}
             size = max(sizes)
-            if size > self._quick(moment, end, source, target):
+            if size > self._floor(moment) and size > self._quick(moment, end, source, target):
                 for member in target.members:
                     if member.end != end:
                         self._check_pair(moment, Packet(end, member, target, size, sizes[size]))
+
+    def _floor(self, moment: Moment) -> int:
+        """Return what everything in the fabric carries: packets up to this size need no closer look."""
+        return self._least_of("floor", self._everything(moment))
+
+    def _everything(self, moment: Moment) -> Iterator[Cap]:
+        for segment in self.segments:
+            for member in segment.members:
+                yield from self._destination(moment, member)
+            for end in self.hosts[segment.name]:
+                yield from self._arrival_caps(moment, end)
+                for link in self.topology.access_links(end):
+                    port = self.topology.logical(link.other(link.end_on(end.device)))
+                    yield from (self._send(moment, port, routed=False), self._receive(moment, port))
+            yield from (self._send(moment, gateway, routed=True) for gateway in self.topology.gateways(segment))
+        for link in self.topology.uplinks():
+            yield from self._link_caps(moment, link)
+        for box in filter(None, map(self.live.through_limit, self.intent.links)):
+            yield Cap(box[0], None, box[1], BLACKHOLE, "in the cable")
 
     def _quick(self, moment: Moment, end: End, source: Segment, target: Segment) -> int:
         """Return what surely reaches everybody in a segment: the least of first hops, middle and last hops."""
@@ -210,8 +236,11 @@ class _Prover:
         return self.topology.failover_links(start, stop) if start and stop and start != stop else []
 
     def _link_caps(self, moment: Moment, link: Link) -> list[Cap]:
-        ends = [self.topology.logical(port) for port in link.ends]
-        return [cap for end in ends for cap in (self._send(moment, end, routed=True), self._receive(moment, end))]
+        if link not in self._links:
+            ends = [self.topology.logical(port) for port in link.ends]
+            caps = [cap for end in ends for cap in (self._send(moment, end, routed=True), self._receive(moment, end))]
+            self._links[link] = caps
+        return self._links[link]
 
     def _check_pair(self, moment: Moment, packet: Packet) -> None:
         """Follow one packet along every path, then along what it may cross after failures."""
@@ -308,8 +337,7 @@ class _Prover:
         for moment, step in zip(self.moments[1:], self.plan.steps):
             if step.gate is None or step.gate.name not in PROBES:
                 continue
-            self._caps.clear()
-            self._least.clear()
+            self._forget()
             others = tuple(other for other in moment.flying if other is not step)
             probed = Moment(step.id, (*moment.settled, step), others)
             size = max(step.gate.ip_mtus)

@@ -48,9 +48,14 @@ class Topology:
                 self._links_of.setdefault(end, []).append(link)
                 if end in self._lag_of:
                     self._links_of.setdefault(self._lag_of[end], []).append(link)
-        for link in self.uplinks():
+        self._uplinks = self._find_uplinks()
+        for link in self._uplinks:
             self._between.setdefault(frozenset((link.a.device, link.b.device)), []).append(link)
         self._graph: RoutedGraph | None = None
+        self._members: dict[str, tuple[list[End], list[End]]] = {}
+        self._widths: dict[object, int] = {}
+        self._leafs: dict[End, str | None] = {}
+        self._failover: dict[tuple[str, str], list[Link]] = {}
         self._cache: dict[tuple[End, End], list[tuple[Hop, ...]]] = {}
         self.canary = choose_canary(intent, self._rack_of)
         self.racks = self._racks()
@@ -78,13 +83,19 @@ class Topology:
 
     def gateways(self, segment: Segment) -> list[End]:
         """Return the interfaces of switches and routers in a segment."""
-        ends = [member.end for member in segment.members if member.managed and member.end]
-        return [end for end in ends if not self.intent.devices[end.device].is_host]
+        return self._ends_in(segment)[1]
 
     def hosts_in(self, segment: Segment) -> list[End]:
         """Return the interfaces of our hosts in a segment."""
-        ends = [member.end for member in segment.members if member.managed and member.end]
-        return [end for end in ends if self.intent.devices[end.device].is_host]
+        return self._ends_in(segment)[0]
+
+    def _ends_in(self, segment: Segment) -> tuple[list[End], list[End]]:
+        """Return (host ends, gateways) of a segment, in the order of its members."""
+        if segment.name not in self._members:
+            ends = [member.end for member in segment.members if member.managed and member.end]
+            hosts = [end for end in ends if self._is_host(end)]
+            self._members[segment.name] = (hosts, [end for end in ends if not self._is_host(end)])
+        return self._members[segment.name]
 
     def jumbo_segments(self) -> list[Segment]:
         """Return the segments whose members shall be raised, by name."""
@@ -107,6 +118,9 @@ class Topology:
 
     def uplinks(self) -> list[Link]:
         """Return the links between switches and routers, peer links of pairs left out."""
+        return self._uplinks
+
+    def _find_uplinks(self) -> list[Link]:
         return [
             link
             for link in self.intent.links
@@ -132,11 +146,29 @@ class Topology:
 
     def failover_links(self, source: str, destination: str) -> list[Link]:
         """Return the links that traffic between two switches may cross, also after failures."""
-        edges = self._routed().simple_edges(source, destination)
-        return [link for link in self.uplinks() if frozenset((link.a.device, link.b.device)) in edges]
+        key = (min(source, destination), max(source, destination))
+        if key not in self._failover:
+            edges = self._routed().simple_edges(*key)
+            found = [link for link in self._uplinks if frozenset((link.a.device, link.b.device)) in edges]
+            self._failover[key] = found
+        return self._failover[key]
 
     def leaf_of(self, end: End) -> str | None:
         """Return the switch that routes for an interface: itself, or its segment's gateway (the attached one first)."""
+        if end not in self._leafs:
+            self._leafs[end] = self._find_leaf(end)
+        return self._leafs[end]
+
+    def path_count(self, source: End, destination: End) -> int:
+        """Return how many equal-cost paths there are, for flows that shall cross each of them."""
+        here, there = self._segment_of.get(source), self._segment_of.get(destination)
+        cables = (len(self.access_links(source)), len(self.access_links(destination)))
+        key = (here and here.name, there and there.name, self.leaf_of(source), self.leaf_of(destination), cables)
+        if key not in self._widths:
+            self._widths[key] = len(self.paths(source, destination))
+        return self._widths[key]
+
+    def _find_leaf(self, end: End) -> str | None:
         if not self._is_host(end):
             return end.device
         segment = self._segment_of.get(end)
