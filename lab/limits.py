@@ -61,3 +61,13 @@ def _chain(device: str, limit: int, counter: str) -> str:
 
 def _rule(limit: int, counter: str) -> str:
     return f"meta length > {limit} counter name {counter} drop"
+
+
+def silence_rules() -> str:
+    """Return the rules that let no ICMP "fragmentation needed" out of a node, its own or others'."""
+    rule = "icmp type destination-unreachable icmp code frag-needed counter drop"
+    chains = [
+        f"  chain {name} {{ type filter hook {name} priority 0; policy accept;\n    {rule}\n  }}"
+        for name in ("output", "forward")
+    ]
+    return "\n".join([f"table ip {TABLE} {{", *chains, "}", ""])

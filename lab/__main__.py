@@ -1,0 +1,9 @@
+"""The lab's command line."""
+
+from __future__ import annotations
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

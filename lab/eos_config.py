@@ -1,0 +1,54 @@
+"""The startup-config that a switch of the lab is born with: the fabric before the roll-out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .fabric import Node
+
+
+def startup_config(node: Node) -> str:
+    """Return the text of a switch's startup-config. No MTU is in it: every interface is at its default."""
+    parts = [f"hostname {node.name}\n!", *_vlans(node), *_ports(node), *_svis(node), *_routing(node), "end\n"]
+    return "\n".join(parts)
+
+
+def _vlans(node: Node) -> Iterator[str]:
+    for bridge in node.bridges:
+        if bridge.vlan is not None:
+            yield f"vlan {bridge.vlan}\n   name {bridge.name}\n!"
+
+
+def _ports(node: Node) -> Iterator[str]:
+    vlans = {bridge.kernel: bridge.vlan for bridge in node.bridges}
+    for port in node.ports:
+        yield f"interface {port.interface}\n   description {port.peer}"
+        if port.bridge is None:
+            yield "   no switchport"
+            yield from _addresses(node, port.interface)
+        elif vlans[port.bridge] is not None:
+            yield f"   switchport access vlan {vlans[port.bridge]}"
+        yield "!"
+
+
+def _svis(node: Node) -> Iterator[str]:
+    for bridge in node.bridges:
+        if bridge.interface:
+            yield f"interface {bridge.interface}\n   description {bridge.name}"
+            yield from _addresses(node, bridge.interface)
+            yield "!"
+
+
+def _addresses(node: Node, interface: str) -> Iterator[str]:
+    for number, prefix in enumerate(node.addresses.get(interface, ())):
+        yield f"   ip address {prefix}{' secondary' if number else ''}"
+
+
+def _routing(node: Node) -> Iterator[str]:
+    yield "ip routing\n!"
+    for route in node.routes:
+        prefix = "0.0.0.0/0" if route.prefix == "default" else route.prefix
+        yield from (f"ip route {prefix} {gateway}" for gateway, _interface in route.hops)
+    if node.routes:
+        yield "!"
+    yield "management api http-commands\n   no shutdown\n!"

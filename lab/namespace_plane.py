@@ -1,0 +1,171 @@
+"""The data plane of a node: real interfaces in its namespaces, reached through /proc without starting a program."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+
+from .fabric import Fabric, Node, Port
+from .limits import TABLE, giants_counter
+from .namespaces import ENVIRONMENT, enter
+from .plane import Neighbour, PortCounters
+from .platforms import ETHERNET_OVERHEAD
+from .wiring import address_commands, route_commands
+
+_IFF_UP = 1
+_COUNTERS_LIVE = 0.1  # seconds; `show interfaces` asks once per port
+_PATIENCE = 10.0
+
+Pids = Callable[[str], int]
+
+
+class NamespacePlane:
+    """One node's interfaces, bridges and counters. `pid_of` finds a node's process 1, `plant` the cable plant's."""
+
+    def __init__(self, fabric: Fabric, node: Node, pid_of: Pids, plant: int) -> None:
+        self._fabric = fabric
+        self._node = node
+        self._pid_of = pid_of
+        self._plant = plant
+        self._giants: tuple[float, dict[str, int]] = (0.0, {})
+        self._lock = threading.Lock()
+
+    def set_ip_mtu(self, interface: str, ip_mtu: int) -> None:
+        """Limit what the interface sends to IP packets of this size."""
+        self._write(self._node.kernel(interface), "mtu", str(ip_mtu))
+
+    def ip_mtu(self, interface: str) -> int:
+        """Return what the interface sends at most."""
+        return int(self._read(self._node.kernel(interface), "mtu"))
+
+    def set_up(self, interface: str, up: bool) -> None:
+        """Switch the interface on or off; a port takes its cable along, an SVI only its addresses."""
+        kernel = self._node.kernel(interface)
+        if up == self._is_on(interface, kernel):
+            return
+        port = next((port for port in self._node.ports if port.kernel == kernel), None)
+        if port is None:
+            self._batch(address_commands(self._node, interface, "replace" if up else "del"))
+        else:
+            self._set_flag(self._sysfs(self._plant) / port.plant_end, up)
+            self._set_flag(self._sysfs() / kernel, up)
+        if up:  # the kernel forgets static routes with their interface
+            self._batch(route_commands(self._node, self._routable))
+
+    def counters(self, interface: str) -> PortCounters:
+        """Return the port's counters; giants are what it refused to take in."""
+        kernel = self._node.kernel(interface)
+        names = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
+        values = [int(self._read(kernel, f"statistics/{name}")) for name in names]
+        return PortCounters(self._all_giants().get(giants_counter(kernel), 0), *values)
+
+    def is_up(self, interface: str) -> bool:
+        """Tell whether the interface is on and has a link."""
+        try:
+            return self._read(self._node.kernel(interface), "carrier") == "1"
+        except OSError:  # the kernel's answer for an interface that is off
+            return False
+
+    def ping(self, arguments: Sequence[str], timeout: float) -> str:
+        """Run the ping program inside the node; return its raw output, errors included."""
+        try:
+            done = subprocess.run(
+                [*enter(self._pid, only_net=True), "ping", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=ENVIRONMENT,
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            return error.stdout.decode() if isinstance(error.stdout, bytes) else ""
+        return done.stdout.decode()
+
+    def neighbour(self, interface: str) -> Neighbour | None:
+        """Return who is at the far end, or None; a switch without management in between hides it."""
+        port = next((port for port in self._node.ports if port.interface == interface), None)
+        if port is None:
+            self._node.kernel(interface)
+            return None
+        if any(box.kind == "switch" for box in port.through):
+            return None
+        return Neighbour(port.peer.device, port.peer.interface, self._peer_frame(port))
+
+    def _peer_frame(self, port: Port) -> int:
+        peer = self._fabric.nodes[port.peer.device]
+        if peer.sizes.max_frame is not None:
+            return peer.sizes.max_frame
+        try:
+            path = self._sysfs(self._pid_of(peer.name)) / peer.kernel(port.peer.interface) / "mtu"
+            return int(path.read_text()) + ETHERNET_OVERHEAD
+        except (OSError, KeyError):  # the peer is rebooting
+            return 0
+
+    # -- sysfs -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _pid(self) -> int:
+        return self._pid_of(self._node.name)
+
+    def _sysfs(self, pid: int | None = None) -> Path:
+        return Path(f"/proc/{pid or self._pid}/root/sys/class/net")
+
+    def _read(self, kernel: str, name: str) -> str:
+        return (self._sysfs() / kernel / name).read_text().strip()
+
+    def _write(self, kernel: str, name: str, value: str) -> None:
+        try:
+            (self._sysfs() / kernel / name).write_text(value)
+        except OSError as error:
+            message = f"the kernel refuses {name} {value}: {error.strerror}"
+            raise JumboError(message, host=self._node.name, object=kernel) from error
+
+    @staticmethod
+    def _set_flag(folder: Path, up: bool) -> None:
+        flags = int((folder / "flags").read_text(), 16)
+        (folder / "flags").write_text(hex(flags | _IFF_UP if up else flags & ~_IFF_UP))
+
+    def _is_on(self, interface: str, kernel: str) -> bool:
+        if any(kernel == bridge.kernel for bridge in self._node.bridges):
+            addresses = self._run("ip", "-4", "-o", "addr", "show", "dev", kernel)
+            return bool(addresses.strip()) or not self._node.addresses.get(interface)
+        return bool(int(self._read(kernel, "flags"), 16) & _IFF_UP)
+
+    def _routable(self, interface: str) -> bool:
+        return self._is_on(interface, self._node.kernel(interface))
+
+    # -- programs --------------------------------------------------------------------------------------------------
+
+    def _all_giants(self) -> dict[str, int]:
+        with self._lock:
+            read_at, found = self._giants
+            if time.monotonic() - read_at > _COUNTERS_LIVE:
+                listing = json.loads(self._run("nft", "-j", "list", "counters", "table", "netdev", TABLE))
+                counters = (entry["counter"] for entry in listing["nftables"] if "counter" in entry)
+                found = {counter["name"]: counter["packets"] for counter in counters}
+                self._giants = (time.monotonic(), found)
+            return found
+
+    def _batch(self, lines: Iterable[str]) -> None:
+        self._run("ip", "-force", "-batch", "-", text="".join(f"{line}\n" for line in lines))
+
+    def _run(self, *command: str, text: str = "") -> str:
+        done = subprocess.run(
+            [*enter(self._pid), *command],
+            input=text,
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+            timeout=_PATIENCE,
+            check=False,
+        )
+        if done.returncode:
+            raise JumboError(f"`{' '.join(command)}` failed: {done.stderr.strip()}", host=self._node.name)
+        return done.stdout

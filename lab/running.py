@@ -1,0 +1,236 @@
+"""One node that is on: its namespaces, its plane, its front end, and what happens when it boots."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import ssl
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
+
+from .events import Events
+from .fabric import Node
+from .faults import Damage
+from .front_ends import EosFrontEnd, FrontEnd, SshFrontEnd
+from .hosts import make_etc, private_tmp, read_persisted
+from .inventory import Design
+from .limits import follow_link, node_rules, silence_rules
+from .namespace_plane import NamespacePlane
+from .namespaces import PATH, Namespace
+from .sshd import SshFiles, find_sshd
+from .traffic_log import TrafficLog, traffic_config
+from .watch import Change, Watch
+from .wiring import boot_commands, persisted_commands, plant_state, port_commands
+
+_PORTS_FREE_WITHIN = 3.0  # seconds that the kernel may take to clear a node that went down
+_RETRY = 0.02
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What all nodes of a lab share."""
+
+    folder: Path
+    design: Design
+    damage: Damage
+    plant: Namespace
+    ssh: SshFiles
+    eapi: ssl.SSLContext | None
+    events: Events
+    traffic: TrafficLog
+    log: IO[bytes]
+    pids: dict[str, int] = field(default_factory=dict)
+
+
+class RunningNode:
+    """A node of the lab. `start` and `stop` are its power switch."""
+
+    def __init__(self, node: Node, around: Surroundings) -> None:
+        self.node = node
+        self.front_end: FrontEnd
+        self._around = around
+        self._namespace: Namespace | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lost = False
+        self.plane = NamespacePlane(around.design.fabric, node, around.pids.__getitem__, around.plant.pid)
+        self.front_end = self._make_front_end()
+
+    async def start(self) -> None:
+        """Boot: namespaces, ports, configuration, management."""
+        node, around = self.node, self._around
+        self._namespace = await Namespace.start(node.name, *self._start_arguments())
+        around.pids[node.name] = self._namespace.pid
+        await self._plug_in(self._namespace.pid)
+        await self._namespace.run("ip", "-batch", "-", text=boot_commands(node))
+        limits = {end.interface: size for end, size in around.damage.port_limits.items() if end.device == node.name}
+        await self._namespace.run("nft", "-f", "-", text=node_rules(node, limits))
+        if node.name in around.damage.silent:
+            await self._namespace.run("nft", "-f", "-", text=silence_rules())
+        if node.is_host:
+            await self._apply_persisted(self._namespace)
+        watch = await Watch.start(self._namespace, node)
+        for interface, ip_mtu in watch.known.items():
+            await self._follow(interface, ip_mtu)
+        self._keep(self._watch(watch))
+        if not self._lost:
+            await self.front_end.open()
+        around.events.add(node.name, "up", f"management on {node.listen}:{self.front_end.port}")
+
+    def start_traffic(self) -> None:
+        """Start the host's production traffic, once its peers are there."""
+        config = traffic_config(self._around.design, self.node)
+        if config and self._namespace:
+            self._keep(self._around.traffic.follow(self._namespace, config))
+
+    async def stop(self) -> None:
+        """Power off: nothing is shut down in order, as with a plug that is pulled."""
+        await self.front_end.close()
+        if self._namespace:
+            await self._around.plant.run("ip", "-batch", "-", text=plant_state(self.node, up=False), only_net=True)
+            await self._namespace.kill()
+            self._namespace = None
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def reboot(self) -> None:
+        """Power off and on again."""
+        self._around.events.add(self.node.name, "reboot", "power off")
+        await self.stop()
+        self.front_end = self._make_front_end()
+        await self.start()
+        self.start_traffic()
+
+    def status(self) -> dict[str, Any]:
+        """Return what `lab status` shows of the node."""
+        interfaces: dict[str, dict[str, Any]] = {}
+        for name, _kernel in self.node.interfaces():
+            try:
+                interfaces[name] = {"ip_mtu": self.plane.ip_mtu(name), "up": self.plane.is_up(name)}
+            except OSError:  # it is rebooting
+                interfaces[name] = {"ip_mtu": None, "up": False}
+        return {
+            "platform": self.node.platform,
+            "address": self.node.listen,
+            "port": self.front_end.port,
+            "pid": self._namespace.pid if self._namespace else None,
+            "reachable": self.front_end.reachable,
+            "interfaces": interfaces,
+        }
+
+    # -- booting ---------------------------------------------------------------------------------------------------
+
+    def _start_arguments(self) -> tuple[str, ...]:
+        if not self.node.is_host:
+            return ("switch",)
+        ethtool = shutil.which("ethtool", path=PATH) or "/usr/sbin/ethtool"
+        needed = [Path(__file__), find_sshd(), Path(sys.prefix), Path(sys.base_prefix)]
+        return ("host", str(self._etc()), ethtool, private_tmp(needed))
+
+    def _etc(self) -> Path:
+        folder = self._around.folder / "nodes" / self.node.name / "etc"
+        if not folder.exists():
+            nodes = self._around.design.fabric.nodes.values()
+            names = {node.name: address for node in nodes if (address := _name_address(node))}
+            make_etc(folder, self.node.name, self._around.ssh, names)
+        return folder
+
+    async def _plug_in(self, pid: int) -> None:
+        """Give the node its ports; after a reboot the kernel may still be clearing the old ones, all at once."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + _PORTS_FREE_WITHIN
+        text = port_commands(self.node, pid) + plant_state(self.node, up=True)
+        while True:
+            try:
+                await self._around.plant.run("ip", "-batch", "-", text=text, only_net=True)
+            except JumboError:
+                if loop.time() > give_up:
+                    raise
+                await asyncio.sleep(_RETRY)
+            else:
+                return
+
+    async def _apply_persisted(self, namespace: Namespace) -> None:
+        content, problem = read_persisted(self._etc())
+        for command in persisted_commands(content):
+            try:
+                await namespace.run("ip", "-batch", "-", text=command)
+            except JumboError as error:
+                problem = str(error)
+        if problem:
+            self._around.events.add(self.node.name, "boot", problem)
+
+    # -- what happens while it is on -------------------------------------------------------------------------------
+
+    async def _watch(self, watch: Watch) -> None:
+        async for change in watch.changes():
+            kind = "route" if change.ip_mtu is None else "mtu"
+            self._around.events.add(self.node.name, kind, change.text)
+            if change.ip_mtu is not None:
+                await self._follow(change.interface, change.ip_mtu)
+            await self._may_lose_management(change)
+
+    async def _follow(self, interface: str, ip_mtu: int) -> None:
+        """Let a host's port take in what its link's MTU now says."""
+        follows = self.node.is_host and any(port.interface == interface for port in self.node.ports)
+        if follows and self._namespace and End(self.node.name, interface) not in self._around.damage.port_limits:
+            await self._namespace.run("nft", "-f", "-", text=follow_link(interface, ip_mtu))
+
+    async def _may_lose_management(self, change: Change) -> None:
+        if self.node.is_host and change.interface in self.node.backend:
+            await self._first_write()
+
+    async def _first_write(self) -> None:
+        """Break what a fault wants broken when the first change has taken effect."""
+        if self.node.name in self._around.damage.unreachable and not self._lost:
+            self._lost = True
+            self._around.events.add(self.node.name, "fault", "management is lost with the first change")
+            await self.front_end.lose()
+
+    def _make_front_end(self) -> FrontEnd:
+        around, node = self._around, self.node
+        if around.eapi is None or node.platform != "eos":
+            return SshFrontEnd(node, lambda: around.pids[node.name], around.log)
+        users = {
+            str(around.design.knob(node.name, "user", "admin")): str(
+                around.design.knob(node.name, "password", "jumbo-lab")
+            )
+        }
+        options: dict[str, Any] = {"users": users, "state_dir": around.folder / "nodes" / node.name / "flash"}
+        if node.name in around.damage.max_mtu:
+            options["max_mtu"] = around.damage.max_mtu[node.name]
+        if version := around.design.knob(node.name, "eos_version", None):
+            options["version"] = str(version)
+        front_end = EosFrontEnd(node, self.plane, options, around.eapi)
+        if node.name in around.damage.unreachable:
+            front_end.on_first_write = self._threadsafe(self._first_write)
+        return front_end
+
+    def _threadsafe(self, action: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+        loop = asyncio.get_running_loop()
+
+        def call() -> None:
+            loop.call_soon_threadsafe(lambda: self._keep(action()))
+
+        return call
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) and self._namespace:
+            self._around.events.add(self.node.name, "lab", f"internal error: {error!r}")
+
+
+def _name_address(node: Node) -> str | None:
+    """Return the address that goes with a node's name in /etc/hosts: its back end's, else its first."""
+    interfaces = [*node.backend, *node.addresses]
+    found = next((node.addresses[name] for name in interfaces if node.addresses.get(name)), ())
+    return found[0].partition("/")[0] if found else None

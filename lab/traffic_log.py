@@ -1,0 +1,96 @@
+"""Starts the production traffic of the hosts and keeps what it reports."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .fabric import Fabric, Node
+from .inventory import Design
+from .namespaces import Namespace
+
+INTERVAL = 0.5
+_PROGRAM = Path(__file__).with_name("traffic.py")
+_MOST_PEERS = 8
+_KEPT = 200
+
+Tell = Callable[[str, str, str], None]
+
+
+class TrafficLog:
+    """What all hosts' traffic has done; stalls also go to a file in the lab's folder."""
+
+    def __init__(self, file: Path, tell: Tell) -> None:
+        self._file = file
+        self._tell = tell
+        self._reports: dict[str, dict[str, Any]] = {}
+        self._ended: dict[str, int] = {}
+        self._stalls: list[dict[str, Any]] = []
+        self._count = 0
+
+    def summary(self) -> dict[str, Any]:
+        """Return {"transfers", "stalls", "stall_count", "largest_segment", "hosts"}."""
+        transfers = sum(report.get("transfers", 0) for report in self._reports.values()) + sum(self._ended.values())
+        segments = {host: report.get("largest_segment", 0) for host, report in self._reports.items()}
+        return {
+            "transfers": transfers,
+            "stalls": self._stalls[-_KEPT:],
+            "stall_count": self._count,
+            "largest_segment": max(segments.values(), default=0),
+            "largest_segment_of": segments,
+        }
+
+    async def follow(self, namespace: Namespace, config: Mapping[str, Any]) -> None:
+        """Run a host's traffic until the host goes down."""
+        command = [sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(config)]
+        process = await namespace.spawn(*command)
+        assert process.stdout is not None  # noqa: S101 - for the type checker: it was asked for
+        async for line in process.stdout:
+            self._note(json.loads(line))
+        self._ended[namespace.name] = self._ended.get(namespace.name, 0) + self._reports.pop(namespace.name, {}).get(
+            "transfers", 0
+        )
+
+    def _note(self, line: dict[str, Any]) -> None:
+        stall = line.get("stall")
+        if stall is None:
+            self._reports[line["host"]] = line
+            return
+        self._count += 1
+        self._stalls = [*self._stalls[-_KEPT:], stall]
+        with self._file.open("a") as file:
+            file.write(json.dumps(stall) + "\n")
+        why = "old sizes pass: a black hole" if stall["old_size_passes"] else "nothing passes"
+        self._tell(stall["from"], "stall", f"{stall['kind']} to {stall['to']}, {stall['size']} bytes left; {why}")
+
+
+def traffic_config(design: Design, node: Node) -> dict[str, Any] | None:
+    """Return what a host's traffic program is told; None for a host without a back end, or peers."""
+    interval = design.knob(node.name, "traffic", INTERVAL)
+    own = _backend_address(node)
+    if not interval or own is None:
+        return None
+    peers = {peer.name: address for peer in _peers(design, node) if (address := _backend_address(peer))}
+    return {"name": node.name, "address": own, "peers": peers, "interval": interval} if peers else None
+
+
+def _peers(design: Design, node: Node) -> list[Node]:
+    """Return a few other hosts, of the own rack and of others, chosen so that every host is somebody's peer."""
+    fabric: Fabric = design.fabric
+    hosts = [name for name, other in fabric.nodes.items() if other.is_host and _backend_address(other)]
+    start = hosts.index(node.name)
+    others = hosts[start + 1 :] + hosts[:start]
+    rack_of = design.topology.rack_of
+    local = [name for name in others if rack_of(name) == rack_of(node.name)]
+    remote = [name for name in others if name not in local]
+    return [fabric.nodes[name] for name in (local[:2] + remote)[:_MOST_PEERS]]
+
+
+def _backend_address(node: Node) -> str | None:
+    for interface in node.backend:
+        for prefix in node.addresses.get(interface, ()):
+            return prefix.partition("/")[0]
+    return None
