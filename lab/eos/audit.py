@@ -21,7 +21,17 @@ WRITES = frozenset(
         "checkpoint",
     }
 )
-PREPARES = frozenset({"session-open", "session-line", "session-abort", "session-timeout", "reboot", "clear-counters"})
+PREPARES = frozenset(
+    {
+        "session-open",
+        "session-line",
+        "session-abort",
+        "session-timeout",
+        "config-no-change",
+        "reboot",
+        "clear-counters",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

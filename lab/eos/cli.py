@@ -90,12 +90,13 @@ class Cli:
         """Take a configuration line; outside of configuration mode nothing else is left to try."""
         if self.editor is None:
             raise commands.unknown(words)
-        self.editor.enter(command, text)
+        changed = self.editor.enter(command, text)
         if self.session:
             self.device.record(self.user, "session-line", command, self.session.name)
-        elif not command.startswith("!"):
+            return Answer()
+        if changed:
             self.device.edited()
-            self.device.record(self.user, "config-line", command)
+        self.device.record(self.user, "config-line" if changed else "config-no-change", command)
         return Answer()
 
 

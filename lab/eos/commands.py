@@ -47,6 +47,7 @@ COMMANDS = (
     Command("show hostname", show_system.hostname, privileged=False),
     Command("show interfaces [<names>] counters errors", show_ports.errors, privileged=False),
     Command("show interfaces [<names>] status", show_ports.status, privileged=False),
+    Command("show interfaces [<names>] description", show_ports.descriptions, privileged=False),
     Command("show interfaces [<names>]", show_ports.interfaces, privileged=False),
     Command("show running-config diffs", show_config.running_diffs),
     Command("show running-config [<options...>]", show_config.running),

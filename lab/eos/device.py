@@ -68,7 +68,7 @@ class EosDevice:
         digest = hashlib.sha256(hostname.encode()).hexdigest()
         self.mac = ":".join(["00", "1c", "73", digest[0:2], digest[2:4], digest[4:6]])
         self.serial = digest[:32].upper()
-        self._told: float | None = None
+        self.due: float | None = None  # when `tick` has something to do next, by this device's clock
         self._sockets: frozenset[str] | None = None
         self._boot()
 
@@ -120,6 +120,8 @@ class EosDevice:
             action(name, value)
         except KeyError:  # configured, but without a cable in the lab
             _LOG.debug("%s: the data plane has no %s", self._hostname, name)
+        except Exception:  # noqa: BLE001 - a data plane that fails must not leave a commit half done
+            _LOG.exception("%s: the data plane failed on %s", self._hostname, name)
 
     def startup(self) -> Config:
         """Return the startup-config as the device would boot it."""
@@ -186,17 +188,12 @@ class EosDevice:
                 self._audit.record("", event, "", session)
         self.notify()
 
-    def deadline(self) -> float | None:
-        """Return when `tick` has something to do next, by this device's clock."""
-        return self.sessions.deadline()
-
     def notify(self) -> None:
-        """Tell the server when the next deadline moved."""
-        due = self.deadline()
-        if due != self._told:
-            self._told = due
-            if self.on_deadline:
-                self.on_deadline()
+        """Note when `tick` has something to do next, and tell the server when that moved."""
+        with self.lock:
+            before, self.due = self.due, self.sessions.deadline()
+        if self.due != before and self.on_deadline:
+            self.on_deadline()
 
     # -- the record ------------------------------------------------------------------------------------------------
 
@@ -241,8 +238,8 @@ class EosDevice:
         with self.lock:
             editor = Editor(self._running, self.hardware)
             for line in lines:
-                editor.enter(line)
-                self.record(user, "config-line", line)
+                changed = editor.enter(line)
+                self.record(user, "config-line" if changed else "config-no-change", line)
             self.edited()
 
     def reboot(self) -> None:

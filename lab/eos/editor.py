@@ -41,11 +41,11 @@ class Editor:
         """Go back to the outermost configuration mode, as after `rollback clean-config`."""
         self._levels = [_Level("global", (self.config.root,))]
 
-    def enter(self, line: str, text: str | None = None) -> None:
-        """Take one line, with the text of a multi-line command such as a banner."""
+    def enter(self, line: str, text: str | None = None) -> bool:
+        """Take one line, with the text of a multi-line command such as a banner; True if it changed anything."""
         words = line.split()
         if not words or words[0].startswith("!") or words == ["comment"]:
-            return
+            return False
         negation = words[0] if words[0] in _NEGATIONS else ""
         words = words[1:] if negation else words
         if not words:
@@ -54,11 +54,12 @@ class Editor:
         level = self._levels[depth]
         self._reset_only = negation == "default"
         if rule.heredoc and not negation:
-            level.blocks[0].lines[rule.head] = "\n".join([rule.head, *(text or "").rstrip("\n").split("\n"), "EOF"])
-            return
-        _HANDLERS[bool(rule.enters), bool(negation)](self, level, rule, words)
+            banner = "\n".join([rule.head, *(text or "").rstrip("\n").split("\n"), "EOF"])
+            return _put(level.blocks[0], rule.head, banner)
+        changed = _HANDLERS[bool(rule.enters), bool(negation)](self, level, rule, words)
         if not (rule.enters and not negation):
             del self._levels[depth + 1 :]
+        return changed
 
     # -- finding the rule ------------------------------------------------------------------------------------------
 
@@ -82,25 +83,24 @@ class Editor:
 
     # -- single lines ----------------------------------------------------------------------------------------------
 
-    def _set(self, level: _Level, rule: Rule, words: list[str]) -> None:
+    def _set(self, level: _Level, rule: Rule, words: list[str]) -> bool:
         self._check(level, rule, words)
-        line = " ".join(words)
-        for block in level.blocks:
-            if rule.on:
-                block.lines.pop(rule.head, None)
-            else:
-                block.lines[rule.key(words)] = line
+        if rule.on:
+            changes = [block.lines.pop(rule.head, None) is not None for block in level.blocks]
+        else:
+            changes = [_put(block, rule.key(words), " ".join(words)) for block in level.blocks]
+        return any(changes)
 
-    def _unset(self, level: _Level, rule: Rule, words: list[str]) -> None:
+    def _unset(self, level: _Level, rule: Rule, words: list[str]) -> bool:
         if rule.head == "switchport":
             self._check(level, rule, words)
-        line = " ".join(words)
-        for block in level.blocks:
-            if rule.on:
-                block.lines[rule.head] = f"no {rule.head}"
-                continue
-            for key in _matching(block, rule, words, line):
-                del block.lines[key]
+        if rule.on:
+            changes = [_put(block, rule.head, f"no {rule.head}") for block in level.blocks]
+            return any(changes)
+        found = [(block, key) for block in level.blocks for key in _matching(block, rule, words)]
+        for block, key in found:
+            del block.lines[key]
+        return bool(found)
 
     def _check(self, level: _Level, rule: Rule, words: list[str]) -> None:
         check = _CHECKS.get((level.mode, rule.head))
@@ -109,23 +109,30 @@ class Editor:
 
     # -- blocks ----------------------------------------------------------------------------------------------------
 
-    def _open(self, level: _Level, rule: Rule, words: list[str]) -> None:
+    def _open(self, level: _Level, rule: Rule, words: list[str]) -> bool:
         headers = self._headers(rule, words)
         parent = level.blocks[0]
+        new = any(header not in parent.children for header in headers)
         blocks = tuple(parent.children.setdefault(header, Block(rule.enters)) for header in headers)
         del self._levels[self._levels.index(level) + 1 :]
         self._levels.append(_Level(rule.enters, blocks, headers))
+        return new
 
-    def _remove(self, level: _Level, rule: Rule, words: list[str]) -> None:
+    def _remove(self, level: _Level, rule: Rule, words: list[str]) -> bool:
         children = level.blocks[0].children
+        changed = False
         for header in self._headers(rule, words):
-            name = interface_name(header)
-            if name and (is_physical(name) or (self._reset_only and header in children)):
-                children[header] = Block("interface")  # a socket cannot be removed, only reset
-            else:
-                children.pop(header, None)
-                for other in [other for other in children if other.startswith(f"{header} ")]:
-                    del children[other]  # `no router bgp` without its number
+            # The prefix form is `no router bgp` without its number.
+            found = [other for other in children if other == header or other.startswith(f"{header} ")]
+            for other in found:
+                block = children.pop(other)
+                name = interface_name(other)
+                if name and (is_physical(name) or self._reset_only):
+                    children[other] = Block("interface")  # a socket cannot be removed, only reset
+                    changed |= bool(block.lines or block.children)
+                else:
+                    changed = True
+        return changed
 
     def _headers(self, rule: Rule, words: list[str]) -> tuple[str, ...]:
         if rule.names:
@@ -155,10 +162,18 @@ def _negatable(mode: str, words: list[str]) -> Rule | None:
     return None
 
 
-def _matching(block: Block, rule: Rule, words: list[str], line: str) -> list[str]:
+def _put(block: Block, key: str, line: str) -> bool:
+    """Write a line; True if it was not there already."""
+    known = block.lines.get(key)
+    block.lines[key] = line
+    return known != line
+
+
+def _matching(block: Block, rule: Rule, words: list[str]) -> list[str]:
     key = rule.key(words)
     if key in block.lines and rule.keyed >= 0:
         return [key]
+    line = " ".join(words)
     return [key for key, text in block.lines.items() if text == line or text.startswith(f"{line} ")]
 
 
@@ -182,7 +197,7 @@ _CHECKS: dict[tuple[str, str], Callable[[Editor, str | None, list[str]], None]] 
     ("interface", "l2 mru"): _check_l2,
     ("interface", "switchport"): _check_switchport,
 }
-_HANDLERS: dict[tuple[bool, bool], Callable[[Editor, _Level, Rule, list[str]], None]] = {
+_HANDLERS: dict[tuple[bool, bool], Callable[[Editor, _Level, Rule, list[str]], bool]] = {
     (False, False): Editor._set,
     (False, True): Editor._unset,
     (True, False): Editor._open,

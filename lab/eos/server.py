@@ -45,6 +45,7 @@ class Handle:
         self._cut = False
         self._users: dict[str, str] = {}
         device.on_deadline = self._deadline_moved
+        device.notify()
         self._arm()
 
     # -- listening -------------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ class Handle:
         if self._alarm:
             self._alarm.cancel()
             self._alarm = None
-        due = self.device.deadline()
+        due = self.device.due
         if due is not None and self.device.on_deadline:
             self._alarm = self._loop.call_later(max(0.0, due - self.device.now()), self._fire)
 

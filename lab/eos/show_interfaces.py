@@ -304,3 +304,24 @@ def errors_text(device: EosDevice, ports: Iterable[Port]) -> str:
         giants = device.live(port).counters.giants
         lines.append(row(short(port.name), 0, 0, 0, giants, 0, giants, 0))
     return "\n".join(lines)
+
+
+def _described(port: Port, live: Live) -> dict[str, str]:
+    state = {"disabled": "adminDown", "connected": "up", "notconnect": "down"}[status(port, live)]
+    return {"interfaceStatus": state, "lineProtocolStatus": protocol(port, live), "description": port.description}
+
+
+def descriptions_json(device: EosDevice, ports: Iterable[Port]) -> dict[str, Any]:
+    """Return `show interfaces description | json`."""
+    return {"interfaceDescriptions": {port.name: _described(port, device.live(port)) for port in ports}}
+
+
+def descriptions_text(device: EosDevice, ports: Iterable[Port]) -> str:
+    """Return `show interfaces description`."""
+    row = "{:<30} {:<14} {:<18} {}".format
+    lines = [row("Interface", "Status", "Protocol", "Description")]
+    for port in ports:
+        found = _described(port, device.live(port))
+        state = found["interfaceStatus"].replace("adminDown", "admin down")
+        lines.append(row(short(port.name), state, found["lineProtocolStatus"].lower(), port.description).rstrip())
+    return "\n".join(lines)

@@ -39,6 +39,12 @@ def status(cli: Cli, arguments: dict[str, str]) -> Answer:
     return Answer(lambda: view.status_text(cli.device, ports), lambda: view.status_json(cli.device, ports))
 
 
+def descriptions(cli: Cli, arguments: dict[str, str]) -> Answer:
+    """Answer `show interfaces [X] description`."""
+    ports = named_ports(cli, arguments, token=2)
+    return Answer(lambda: view.descriptions_text(cli.device, ports), lambda: view.descriptions_json(cli.device, ports))
+
+
 def errors(cli: Cli, arguments: dict[str, str]) -> Answer:
     """Answer `show interfaces [X] counters errors`."""
     ports = named_ports(cli, arguments, token=2)

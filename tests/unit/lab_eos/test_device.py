@@ -90,6 +90,23 @@ def test_every_way_to_write_is_recorded(data: Data, device: EosDevice, commands:
     assert device.audit()["written"] is True
 
 
+def test_a_line_that_changes_nothing_is_no_write(data: Data, device: EosDevice) -> None:
+    data("configure", "interface Ethernet1", "no switchport", "description to spine1", "no mtu", "default mtu")
+    audit = device.audit()
+    assert audit["written"] is False
+    assert {entry["kind"] for entry in audit["entries"]} == {"config-no-change"}
+
+
+def test_a_failing_plane_does_not_stop_a_commit(data: Data, device: EosDevice, plane: StaticPlane, clock: Any) -> None:
+    def fail(_interface: str, _ip_mtu: int) -> None:
+        raise RuntimeError("the kernel refuses")
+
+    plane.set_ip_mtu = fail  # type: ignore[method-assign]
+    data("configure session s", *MTU)
+    data("configure session s commit timer 00:01:00")
+    assert device.due == clock.now + 60
+
+
 def test_the_record_knows_all_its_kinds() -> None:
     assert not WRITES & PREPARES
 
@@ -107,7 +124,7 @@ def test_first_write_hook(data: Data, device: EosDevice, plane: StaticPlane) -> 
 
 def test_deadline_is_told_when_it_moves(data: Data, device: EosDevice, clock: Any) -> None:
     told: list[float | None] = []
-    device.on_deadline = lambda: told.append(device.deadline())
+    device.on_deadline = lambda: told.append(device.due)
     data("configure session s", *MTU)
     data("configure session s commit timer 00:02:00")
     data("show version")
@@ -163,14 +180,14 @@ def pinged(device: EosDevice, plane: StaticPlane, command: str, *before: str) ->
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
-        ("ping 10.0.0.1", "-A -c 5 -W 2 -s 72 -M dont 10.0.0.1"),
-        ("ping 10.0.0.1 size 9000 df-bit repeat 2", "-A -c 2 -W 2 -s 8972 -M do 10.0.0.1"),
-        ("ping 10.0.0.1 timeout 2 size 1500 repeat 3 df-bit", "-A -c 3 -W 2 -s 1472 -M do 10.0.0.1"),
-        ("ping vrf default 10.0.0.1 source 10.1.0.1", "-A -c 5 -W 2 -s 72 -M dont -I 10.1.0.1 10.0.0.1"),
-        ("ping 10.0.0.1 source Vlan10", "-A -c 5 -W 2 -s 72 -M dont -I 10.1.0.1 10.0.0.1"),
-        ("ping 10.0.0.1 source lo0", "-A -c 5 -W 2 -s 72 -M dont -I 10.255.0.1 10.0.0.1"),
-        ("ping 10.0.0.1 interface Ethernet2", "-A -c 5 -W 2 -s 72 -M dont -I Ethernet2 10.0.0.1"),
-        ("ping fd00::1 size 9000 df-bit", "-A -c 5 -W 2 -s 8952 -M do fd00::1"),
+        ("ping 10.0.0.1", "-A -i 0.01 -c 5 -W 2 -s 72 -M dont 10.0.0.1"),
+        ("ping 10.0.0.1 size 9000 df-bit repeat 2", "-A -i 0.01 -c 2 -W 2 -s 8972 -M do 10.0.0.1"),
+        ("ping 10.0.0.1 timeout 2 size 1500 repeat 3 df-bit", "-A -i 0.01 -c 3 -W 2 -s 1472 -M do 10.0.0.1"),
+        ("ping vrf default 10.0.0.1 source 10.1.0.1", "-A -i 0.01 -c 5 -W 2 -s 72 -M dont -I 10.1.0.1 10.0.0.1"),
+        ("ping 10.0.0.1 source Vlan10", "-A -i 0.01 -c 5 -W 2 -s 72 -M dont -I 10.1.0.1 10.0.0.1"),
+        ("ping 10.0.0.1 source lo0", "-A -i 0.01 -c 5 -W 2 -s 72 -M dont -I 10.255.0.1 10.0.0.1"),
+        ("ping 10.0.0.1 interface Ethernet2", "-A -i 0.01 -c 5 -W 2 -s 72 -M dont -I Ethernet2 10.0.0.1"),
+        ("ping fd00::1 size 9000 df-bit", "-A -i 0.01 -c 5 -W 2 -s 8952 -M do fd00::1"),
     ],
 )
 def test_ping_words(device: EosDevice, plane: StaticPlane, command: str, arguments: str) -> None:

@@ -212,13 +212,27 @@ def test_status_table(data: Data, text: Callable[..., str]) -> None:
     assert "in Po1" in text("show interfaces status")
 
 
+def test_descriptions(data: Data) -> None:
+    found = data("show interfaces description")["interfaceDescriptions"]
+    assert found["Ethernet1"] == {"interfaceStatus": "up", "lineProtocolStatus": "up", "description": "to spine1"}
+    assert found["Ethernet4"]["interfaceStatus"] == "adminDown"
+
+
 def test_awkward_descriptions(data: Data, device: EosDevice) -> None:
     configure(device, "interface Ethernet1", 'description 100% "sure" \\ é')
     assert interface(data, "Ethernet1")["description"] == '100% "sure" \\ é'
 
 
 @pytest.mark.parametrize(
-    "command", ["show interfaces", "show interfaces status", "show version", "show hostname", "show lldp neighbors"]
+    "command",
+    [
+        "show interfaces",
+        "show interfaces status",
+        "show interfaces description",
+        "show version",
+        "show hostname",
+        "show lldp neighbors",
+    ],
 )
 def test_public_templates_parse_the_text(text: Callable[..., str], command: str) -> None:
     rows = ntc_templates.parse_output(platform="arista_eos", command=command, data=text(command))

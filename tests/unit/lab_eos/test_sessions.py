@@ -86,7 +86,7 @@ def test_confirmed_in_time_it_stays(data: Data, device: EosDevice, clock: Any) -
     data("configure session s commit timer 00:02:00")
     clock.advance(100)
     data("configure session s commit")
-    assert device.deadline() is None
+    assert device.due is None
     clock.advance(1000)
     assert mtu(data) == 9000
 
@@ -103,7 +103,7 @@ def test_abort_within_the_window_reverts_at_once(data: Data, device: EosDevice, 
     data("configure session s commit timer 00:02:00")
     data("configure session s abort")
     assert plane.mtus["Ethernet1"] == 1500
-    assert device.deadline() is None
+    assert device.due is None
     assert device.audit()["entries"][-1]["kind"] == "revert"
 
 
@@ -130,7 +130,7 @@ def test_a_timer_commit_leaves_the_startup_alone_and_a_reboot_boots_it(
     device.reboot()
     assert plane.mtus["Ethernet1"] == 1500
     assert data("show configuration sessions")["sessions"] == {}
-    assert device.deadline() is None
+    assert device.due is None
 
 
 def test_saved_it_survives_a_reboot(data: Data, device: EosDevice, text: Callable[..., str]) -> None:
@@ -162,7 +162,7 @@ def test_one_completed_session_is_remembered(data: Data) -> None:
 
 def test_a_pending_session_is_dropped_after_a_day(data: Data, device: EosDevice, clock: Any) -> None:
     data("configure session s", *MTU)
-    assert device.deadline() == clock.now + 24 * 3600
+    assert device.due == clock.now + 24 * 3600
     clock.advance(24 * 3600)
     assert data("show configuration sessions")["sessions"] == {}
     assert device.audit()["entries"][-1]["kind"] == "session-timeout"
