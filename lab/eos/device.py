@@ -113,6 +113,8 @@ class EosDevice:
                 self._try(self.plane.set_up, name, enabled)
                 count, _ = self._changes.get(name, (0, 0.0))
                 self._changes[name] = (count + 1, now)
+        for name in self._applied.keys() - wanted.keys():  # an SVI that was deleted
+            self._try(self.plane.set_up, name, False)
         self._applied = wanted
 
     def _try(self, action: Callable[[str, Any], None], name: str, value: object) -> None:

@@ -123,6 +123,9 @@ class Handle:
     # -- requests --------------------------------------------------------------------------------------------------
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if self._cut and request.transport:  # its handshake was under way when management was cut
+            request.transport.abort()
+            return web.Response(status=503)
         user = self._authenticated(request.headers.get("Authorization", ""))
         if user is None:
             return web.Response(status=401, text=_REFUSED, headers=_REALM)

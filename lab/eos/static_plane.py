@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..plane import Neighbour, PortCounters
@@ -33,6 +34,7 @@ class StaticPlane:
         self.unplugged: set[str] = set()
         self.seen: dict[str, PortCounters] = {}
         self.calls: list[tuple[str, str, object]] = []
+        self._told = threading.Condition()
 
     def _check(self, interface: str) -> None:
         if self._known is not None and interface not in self._known:
@@ -41,14 +43,21 @@ class StaticPlane:
     def set_ip_mtu(self, interface: str, ip_mtu: int) -> None:
         """Remember the limit."""
         self._check(interface)
-        self.mtus[interface] = ip_mtu
-        self.calls.append(("mtu", interface, ip_mtu))
+        with self._told:
+            self.mtus[interface] = ip_mtu
+            self.calls.append(("mtu", interface, ip_mtu))
+            self._told.notify_all()
 
     def set_up(self, interface: str, up: bool) -> None:
         """Remember the state."""
         self._check(interface)
         (self.down.discard if up else self.down.add)(interface)
         self.calls.append(("up", interface, up))
+
+    def wait_for_mtu(self, interface: str, ip_mtu: int, seconds: float) -> bool:
+        """Wait until the interface has this limit; False if it has not by then."""
+        with self._told:
+            return self._told.wait_for(lambda: self.mtus.get(interface) == ip_mtu, seconds)
 
     def counters(self, interface: str) -> PortCounters:
         """Return what a test has put into `seen`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,14 +20,6 @@ from pyeapi.eapilib import CommandError
 from pyeapi.eapilib import ConnectionError as EapiConnectionError
 
 MTU = "interface Ethernet1\n   mtu 9000\n"
-
-
-def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    """Wait for something that happens by itself."""
-    limit = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < limit, "it did not happen"
-        time.sleep(0.02)
 
 
 def kinds(served: Any) -> list[str]:
@@ -176,7 +166,7 @@ def test_the_timer_fires_by_itself(start: Any, napalm: Any, version: str) -> Non
     driver.load_merge_candidate(config=MTU)
     driver.commit_config(revert_in=1)
     assert served.mtu() == 9000
-    until(lambda: served.mtu() == 1500)  # no request is needed for it
+    assert served.plane.wait_for_mtu("Ethernet1", 1500, 10)  # no request is needed for it
     assert driver.has_pending_commit() is False
     with pytest.raises(CommitError, match="No pending commit-confirm found"):
         driver.confirm_commit()
@@ -190,7 +180,7 @@ def test_the_timer_fires_while_management_is_cut(served: Any, napalm: Any) -> No
     served.call(served.handle.set_unreachable(True))
     with pytest.raises((ConnectionException, EapiConnectionError)):
         driver.has_pending_commit()
-    until(lambda: served.mtu() == 1500)
+    assert served.plane.wait_for_mtu("Ethernet1", 1500, 10)
     served.call(served.handle.set_unreachable(False))
     assert driver.has_pending_commit() is False
 

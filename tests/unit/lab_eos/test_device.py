@@ -51,6 +51,14 @@ def test_shutdown_reaches_the_plane_and_counts_as_a_flap(
     assert found["lastStatusChangeTimestamp"] == clock.now
 
 
+def test_an_svi_that_is_deleted_goes_down(device: EosDevice, plane: StaticPlane) -> None:
+    device.edit(["no interface Vlan10"])
+    assert "Vlan10" in plane.down
+    device.edit(["interface Vlan10", "mtu 9000"])
+    assert "Vlan10" not in plane.down
+    assert plane.mtus["Vlan10"] == 9000
+
+
 def test_a_dry_run_leaves_no_write_and_no_session(data: Data, device: EosDevice) -> None:
     data("configure session s", *MTU)
     data("configure session s abort")
