@@ -85,12 +85,15 @@ class Live:
         routes = self.states.get(end.device, {}).get("routes")
         if routes is None:
             return None
-        return [route for route in self._unicast(routes) if route.get("interface") == end.interface]
+        name = end.interface
+        return [r for r in self._unicast(routes) if r.get("interface") == name or name in (r.get("nexthops") or ())]
 
     @staticmethod
     def _unicast(routes: Any) -> Iterator[Mapping[str, Any]]:
         for route in routes:
             net = network(route["prefix"])
+            if route.get("type", "unicast") != "unicast" or route.get("table") == "local":
+                continue
             if net.version == 4 and not net.is_loopback and not (net.prefixlen and net.is_multicast):  # noqa: PLR2004
                 yield route
 
@@ -124,7 +127,8 @@ class Live:
         routes = self.states.get(end.device, {}).get("routes")
         if routes is None:
             return end.interface
-        fitting = [route for route in self._unicast(routes) if covers(route["prefix"], prefix)]
+        main = [route for route in self._unicast(routes) if str(route.get("table", "main")) in {"main", "254"}]
+        fitting = [route for route in main if covers(route["prefix"], prefix)]
         best = max(fitting, key=lambda route: network(route["prefix"]).prefixlen, default=None)
         return best.get("interface") if best else None
 

@@ -106,9 +106,13 @@ class Values:
         return self._possible("size", end, moment).why
 
     def receive(self, end: End, moment: Moment) -> Mapping[int, str]:
-        """Return {size that is surely accepted: why}: the receive limit where told, at least the IP MTU."""
-        mru = (self.live.interface(end) or {}).get("mru") or 0
-        return {max(size, mru): why for size, why in sorted(self.size(end, moment).items(), reverse=True)}
+        """Return {size that is surely accepted: why}: at least the IP MTU, the receive limit where one is told.
+
+        A receive limit follows the MTU on most platforms, so it counts only while the MTU is as it was read.
+        """
+        interface = self.live.interface(end) or {}
+        mru, read = interface.get("mru"), interface.get("ip_mtu")
+        return {mru if mru and size == read else size: why for size, why in self.size(end, moment).items()}
 
     def _possible(self, kind: str, end: End, moment: Moment) -> Possible:
         now = (kind, end, moment.name)

@@ -7,18 +7,19 @@ sides, so every subset of a step's changes, every timer that fires and every reb
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from .intent_types import End, Intent, Link, Member, Segment
 from .live import Live, v4_subnets
-from .moments import REBOOTED, Moment, Values, moments
+from .moments import Moment, Values, moments
+from .proof_caps import BLACKHOLE, PTB, Cap, Caps
 from .proof_rules import PROBES, NotProven, check_rules
 from .steps import Plan
+from .supported import refuse_unsupported
 from .topology import Hop, Topology
 
 __all__ = ["NotProven", "Proof", "prove"]
 
-BLACKHOLE, PTB = "BLACKHOLE", "PTB"
 _ADJACENCY = ("ospf", "isis")
 
 
@@ -36,17 +37,6 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Cap:
-    """The least that one point of a path is sure to carry; `end` is None for a box in a cable."""
-
-    size: int
-    end: End | None
-    name: str
-    verdict: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Packet:
     """The largest packet that `source` may send to a member of `target` at one moment, and why it may."""
 
@@ -60,6 +50,7 @@ class Packet:
 def prove(plan: Plan, intent: Intent, topology: Topology, states: Mapping[str, Mapping[str, Any]]) -> Proof:
     """Return the proof that no state of the plan is a BLACKHOLE (or a new PTB) for any pair, or raise NotProven."""
     live = Live(intent, topology, states)
+    refuse_unsupported(intent, topology)
     check_rules(plan, live)
     return _Prover(live, plan).run()
 
@@ -74,9 +65,7 @@ class _Prover:
         self.moments = moments(plan)
         self.start = self.moments[0]
         self.notes: dict[str, None] = {}
-        self._caps: dict[Any, list[Cap]] = {}
-        self._links: dict[Link, list[Cap]] = {}
-        self._least: dict[Any, int] = {}
+        self.caps = Caps(live, self.values)
         self.segments = self.topology.jumbo_segments()
         self.hosts = {segment.name: self.topology.hosts_in(segment) for segment in self.segments}
 
@@ -84,7 +73,7 @@ class _Prover:
         """Check every moment."""
         pairs = 0
         for moment in self.moments:
-            self._forget()
+            self.caps.at(moment)
             for segment in self.segments:
                 for gateway in self.topology.gateways(segment):
                     self._check_gateway(moment, gateway, segment)
@@ -99,164 +88,31 @@ class _Prover:
         self._note_reboots()
         return Proof(len(self.moments), pairs, tuple(self.notes))
 
-    def _forget(self) -> None:
-        """Drop what was found for the moment before."""
-        self._caps.clear()
-        self._links.clear()
-        self._least.clear()
-        self.values.forget()
-
-    # ------------------------------------------------------------------ what a path carries
-
-    def _receive(self, moment: Moment, end: End, verdict: str = BLACKHOLE) -> Cap:
-        values = self.values.receive(end, moment)
-        if self._forgiven(end):
-            values = {size: why for size, why in values.items() if why != REBOOTED} or values
-        size = min(values)
-        return Cap(size, end, str(end), verdict, values[size])
-
-    def _send(self, moment: Moment, end: End, routed: bool) -> Cap:
-        values = self.values.size(end, moment)
-        size = min(values)
-        return Cap(size, end, str(end), PTB if routed else BLACKHOLE, values[size])
-
-    def _forgiven(self, end: End) -> bool:
-        """Tell whether a host that can't persist is left out of the reboots: only where a waiver says so."""
-        if not self.intent.devices[end.device].is_host or self.live.persists(end.device):
-            return False
-        return self.intent.waived("no_dead_man", end.device, str(end))
-
-    def _hop_caps(self, moment: Moment, hop: Hop) -> list[Cap]:
-        """Return every limit of one hop: what sends, the port under it, the boxes in the cable, what receives."""
-        if hop not in self._caps:
-            caps = []
-            if not self.intent.devices[hop.egress.device].is_host:
-                caps.append(self._send(moment, hop.egress, hop.routed))
-                port = self.topology.logical(hop.egress_port)
-                if port != hop.egress:
-                    caps.append(self._send(moment, port, routed=False))
-            box = self.live.through_limit(hop.link) if hop.link else None
-            if box:
-                caps.append(Cap(box[0], None, box[1], BLACKHOLE, "in the cable"))
-            caps += self._arrival_caps(moment, self.topology.logical(hop.ingress))
-            self._caps[hop] = caps
-        return self._caps[hop]
-
-    def _arrival_caps(self, moment: Moment, end: End) -> list[Cap]:
-        below = self.live.parent(end) if self.intent.devices[end.device].is_host else None
-        return [self._receive(moment, each) for each in (below, end) if each]
-
-    def _least_of(self, key: Any, caps: Iterator[Cap]) -> int:
-        if key not in self._least:
-            self._least[key] = min((cap.size for cap in caps), default=1 << 16)
-        return self._least[key]
-
-    def _destination(self, moment: Moment, member: Member) -> list[Cap]:
-        """Return limits behind the last hop: a gateway's own interface, or a speaker that isn't ours."""
-        end = member.end
-        if not member.managed:
-            if self.intent.waived("unmanaged_member", str(member), member.device, self._segment_of(member)):
-                return []
-            return [Cap(member.ip_mtu or 0, end, str(member), BLACKHOLE, "not managed")]
-        if end and not self.intent.devices[end.device].is_host:
-            return [self._receive(moment, end)]
-        return []
-
-    def _segment_of(self, member: Member) -> str:
-        return next((segment.name for segment in self.segments if member in segment.members), "")
-
-    # ------------------------------------------------------------------ checks
-
     def _check_sender(self, moment: Moment, end: End, source: Segment, target: Segment) -> None:
         """Hold a host's largest packet towards a segment against every path to every member of it."""
         for subnet in v4_subnets(target):
             sizes = {sender.size(subnet): why for sender, why in self.values.sender(end, moment).items()}
             size = max(sizes)
-            if size > self._floor(moment) and size > self._quick(moment, end, source, target):
+            if size > self.caps.floor() and size > self.caps.quick(end, source, target):
                 for member in target.members:
                     if member.end != end:
                         self._check_pair(moment, Packet(end, member, target, size, sizes[size]))
-
-    def _floor(self, moment: Moment) -> int:
-        """Return what everything in the fabric carries: packets up to this size need no closer look."""
-        return self._least_of("floor", self._everything(moment))
-
-    def _everything(self, moment: Moment) -> Iterator[Cap]:
-        for segment in self.segments:
-            for member in segment.members:
-                yield from self._destination(moment, member)
-            for end in self.hosts[segment.name]:
-                yield from self._arrival_caps(moment, end)
-                for link in self.topology.access_links(end):
-                    port = self.topology.logical(link.other(link.end_on(end.device)))
-                    yield from (self._send(moment, port, routed=False), self._receive(moment, port))
-            yield from (self._send(moment, gateway, routed=True) for gateway in self.topology.gateways(segment))
-        for link in self.topology.uplinks():
-            yield from self._link_caps(moment, link)
-        for box in filter(None, map(self.live.through_limit, self.intent.links)):
-            yield Cap(box[0], None, box[1], BLACKHOLE, "in the cable")
-
-    def _quick(self, moment: Moment, end: End, source: Segment, target: Segment) -> int:
-        """Return what surely reaches everybody in a segment: the least of first hops, middle and last hops."""
-        first = self._least_of(("first", end), self._ends_of_paths(moment, end, source, 0))
-        if source is target:
-            return min(first, self._least_of(("inside", target.name), self._tail(moment, source, target)))
-        middle = self._least_of(("middle", source.name, target.name), self._middle(moment, source, target))
-        return min(first, middle, self._least_of(("tail", target.name), self._tail(moment, source, target)))
-
-    def _ends_of_paths(self, moment: Moment, end: End, segment: Segment, index: int) -> Iterator[Cap]:
-        peers = [member.end for member in segment.members if member.managed and member.end and member.end != end]
-        for peer in peers:
-            for path in self.topology.paths(end, peer):
-                yield from self._hop_caps(moment, path[index])
-
-    def _middle(self, moment: Moment, source: Segment, target: Segment) -> Iterator[Cap]:
-        for here, there in self._samples(source, target):
-            for path in self.topology.paths(here, there):
-                for hop in path[1:-1]:
-                    yield from self._hop_caps(moment, hop)
-            for link in self._failover(here, there):
-                yield from self._link_caps(moment, link)
-
-    def _samples(self, source: Segment, target: Segment) -> Iterator[tuple[End, End]]:
-        """One pair of hosts stands for all between two segments: what lies between their switches is the same."""
-        if self.hosts[source.name] and self.hosts[target.name]:
-            yield self.hosts[source.name][0], self.hosts[target.name][0]
-
-    def _tail(self, moment: Moment, source: Segment, target: Segment) -> Iterator[Cap]:
-        for member in target.members:
-            yield from self._destination(moment, member)
-            if member.managed and member.end and self.intent.devices[member.device].is_host:
-                senders = [end for end in self.hosts[source.name] if end != member.end][:1]
-                for path in (path for sender in senders for path in self.topology.paths(sender, member.end)):
-                    yield from self._hop_caps(moment, path[-1])
-
-    def _failover(self, here: End, there: End) -> list[Link]:
-        start, stop = self.topology.leaf_of(here), self.topology.leaf_of(there)
-        return self.topology.failover_links(start, stop) if start and stop and start != stop else []
-
-    def _link_caps(self, moment: Moment, link: Link) -> list[Cap]:
-        if link not in self._links:
-            ends = [self.topology.logical(port) for port in link.ends]
-            caps = [cap for end in ends for cap in (self._send(moment, end, routed=True), self._receive(moment, end))]
-            self._links[link] = caps
-        return self._links[link]
 
     def _check_pair(self, moment: Moment, packet: Packet) -> None:
         """Follow one packet along every path, then along what it may cross after failures."""
         member = packet.member
         if not member.managed or not member.end:
-            for cap in self._destination(moment, member):
+            for cap in self.caps.destination(member):
                 self._judge(moment, packet, cap)
             return
         for path in self.topology.paths(packet.source, member.end):
             for hop in path:
-                for cap in self._hop_caps(moment, hop):
+                for cap in self.caps.hop(hop):
                     self._judge(moment, packet, cap, path, hop)
-            for cap in self._destination(moment, member):
+            for cap in self.caps.destination(member):
                 self._judge(moment, packet, cap, path)
-        for link in self._failover(packet.source, member.end):
-            for cap in self._link_caps(moment, link):
+        for link in self.caps.failover(packet.source, member.end):
+            for cap in self.caps.link(link):
                 self._judge(moment, packet, cap)
 
     def _judge(
@@ -290,12 +146,12 @@ class _Prover:
         """Hold a gateway's largest packet against what leads to one member; what was so before is only noted."""
         gateway, member = packet.source, packet.member
         paths = self.topology.paths(gateway, member.end) if member.managed and member.end else []
-        caps = [cap for path in paths for hop in path for cap in self._hop_caps(moment, hop)]
-        for cap in [*caps, *self._destination(moment, member)]:
+        caps = [cap for path in paths for hop in path for cap in self.caps.hop(hop)]
+        for cap in [*caps, *self.caps.destination(member)]:
             if cap.end == gateway or packet.size <= cap.size:
                 continue
             before = max(self.values.size(gateway, self.start))
-            if packet.size <= before and cap.end and self._receive(self.start, cap.end).size <= cap.size:
+            if packet.size <= before and cap.end and min(self.values.receive(cap.end, self.start)) <= cap.size:
                 self.notes[f"{gateway} sends up to {packet.size} to {member}, which receives {cap.size}, already"] = (
                     None
                 )
@@ -337,9 +193,9 @@ class _Prover:
         for moment, step in zip(self.moments[1:], self.plan.steps):
             if step.gate is None or step.gate.name not in PROBES:
                 continue
-            self._forget()
             others = tuple(other for other in moment.flying if other is not step)
             probed = Moment(step.id, (*moment.settled, step), others)
+            self.caps.at(probed)
             size = max(step.gate.ip_mtus)
             ends = {str(end): end for ends in self.hosts.values() for end in ends}
             for pair in step.gate.pairs:
@@ -349,10 +205,10 @@ class _Prover:
 
     def _check_probe(self, moment: Moment, source: End, target: End, size: int) -> None:
         here, there = self.topology.segment_of(source), self.topology.segment_of(target)
-        if here is None or there is None or size <= self._quick(moment, source, here, there):
+        if here is None or there is None or size <= self.caps.quick(source, here, there):
             return
         for path in self.topology.paths(source, target):
-            for cap in (cap for hop in path for cap in self._hop_caps(moment, hop)):
+            for cap in (cap for hop in path for cap in self.caps.hop(hop)):
                 if cap.size < size:
                     text = (
                         f"{moment.name}: its gate cannot pass from {source} to {target}: {cap.name} carries {cap.size}"
@@ -363,7 +219,7 @@ class _Prover:
     def _note_reboots(self) -> None:
         for segment in self.segments:
             for end in self.hosts[segment.name]:
-                if self._forgiven(end):
+                if self.caps.forgiven(end):
                     self.notes[
                         f"{end} is not covered after a reboot (waiver no_dead_man): it comes back at its old size"
                     ] = None

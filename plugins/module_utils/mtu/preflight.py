@@ -1,0 +1,190 @@
+"""What must be true before anything is touched: pure checks over the inventory and the devices' states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Collection, Iterator, Mapping
+
+from .intent_types import End, Intent, Link
+from .live import Live
+from .topology import Topology
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fact about an interface, or a whole device (`interface` None). `blocking`: it must be mended first."""
+
+    host: str
+    interface: str | None
+    reason: str
+    evidence: str
+    blocking: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return {host, interface, reason, evidence, blocking}."""
+        return {
+            "host": self.host,
+            "interface": self.interface,
+            "reason": self.reason,
+            "evidence": self.evidence,
+            "blocking": self.blocking,
+        }
+
+
+def check(
+    intent: Intent,
+    topology: Topology,
+    states: Mapping[str, Mapping[str, Any]],
+    touchable: Collection[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Return [{host, interface, reason, evidence, blocking}]: what stands in the way (blocking) and what a reader should know (not blocking), ordered by device.
+
+    Devices outside `touchable` (None: no limit) don't block by what is pending or unsaved on them: nobody touches them.
+    """
+    checker = _Checker(Live(intent, topology, states), touchable)
+    yielded = [finding for findings in checker.checks() for finding in findings]
+    order = {device: index for index, device in enumerate(intent.devices)}
+    unique = {(f.host, f.interface, f.reason): f for f in yielded}
+    found = sorted(unique.values(), key=lambda f: (not f.blocking, order.get(f.host, len(order)), str(f.interface)))
+    return [finding.as_dict() for finding in found]
+
+
+class _Checker:
+    def __init__(self, live: Live, touchable: Collection[str] | None) -> None:
+        self.live = live
+        self.intent = live.intent
+        self.topology = live.topology
+        self.touchable = touchable
+
+    def checks(self) -> Iterator[Iterator[Finding]]:
+        yield self.unread()
+        yield self.pending()
+        yield self.unsaved()
+        yield self.interfaces()
+        yield self.neighbours()
+        yield self.baseline()
+        yield self.hosts()
+        yield self.gateways()
+
+    def _touched(self, host: str) -> bool:
+        return self.touchable is None or host in self.touchable
+
+    def _used(self) -> set[str]:
+        """Devices that take part: with a link or a managed membership in a segment."""
+        ends = {end.device for link in self.intent.links for end in link.ends}
+        return ends | {m.device for segment in self.intent.segments for m in segment.members if m.managed}
+
+    def unread(self) -> Iterator[Finding]:
+        """Yield devices that have told nothing."""
+        for host in sorted(self._used()):
+            if not self.live.is_read(host):
+                text = "it did not answer, so nothing that depends on it can be proven"
+                yield Finding(host, None, "state is missing", text, self._touched(host))
+
+    def pending(self) -> Iterator[Finding]:
+        """Yield commits that wait for a confirmation, somebody else's or ours from an earlier run."""
+        for host, state in self.live.states.items():
+            pending = state.get("pending") or {}
+            owner = pending.get("owner", "none")
+            if owner == "none":
+                continue
+            left = pending.get("seconds_left")
+            text = f"{pending.get('name') or 'unnamed'}" + ("" if left is None else f", {left} s left")
+            reason = "somebody else's change is pending" if owner == "foreign" else "a change of ours is still pending"
+            yield Finding(host, None, reason, text, self._touched(host))
+
+    def unsaved(self) -> Iterator[Finding]:
+        """Yield devices whose running configuration isn't saved: we never save for others."""
+        for host, state in self.live.states.items():
+            if state.get("saved") is False:
+                reason = "running and saved configuration differ"
+                yield Finding(
+                    host, None, reason, str(state.get("unsaved_diff") or "no difference told"), self._touched(host)
+                )
+
+    def _wanted_ends(self) -> Iterator[tuple[End, str]]:
+        """Yield every interface that jumbo packets will cross, and what it is."""
+        for link in self.topology.uplinks():
+            for port in link.ends:
+                yield self.topology.logical(port), f"end of the link {link}"
+        for segment in self.topology.jumbo_segments():
+            for end in [*self.topology.hosts_in(segment), *self.topology.gateways(segment)]:
+                yield end, f"member of {segment.name}"
+                for link in self.topology.access_links(end):
+                    far = link.other(link.end_on(end.device))
+                    yield self.topology.logical(far), f"port of {end}"
+
+    def interfaces(self) -> Iterator[Finding]:
+        """Yield interfaces that are missing or down."""
+        for end, role in self._wanted_ends():
+            if not self.live.is_read(end.device) or self.intent.is_excluded(end):
+                continue
+            found = self.live.interface(end)
+            if found is None:
+                yield Finding(end.device, end.interface, "interface not found", role, blocking=True)
+            elif found.get("oper_up") is False:
+                yield Finding(end.device, end.interface, "interface is down", role, blocking=True)
+
+    def neighbours(self) -> Iterator[Finding]:
+        """Yield links whose ends see another neighbour than the inventory says; none told is no contradiction."""
+        for link in self.intent.links:
+            for end in link.ends:
+                yield from self._neighbour(link, end)
+
+    def _neighbour(self, link: Link, end: End) -> Iterator[Finding]:
+        far = link.other(end)
+        seen = [n for n in (self.live.interface(end) or {}).get("neighbours") or [] if n.get("host")]
+        if not seen or any(_same_device(n["host"], far.device) and _fits(n, far) for n in seen):
+            return
+        told = ", ".join(f"{n['host']}:{n.get('interface')}" for n in seen)
+        reason = f"the cable ends elsewhere: the inventory says {far}"
+        yield Finding(end.device, end.interface, reason, f"neighbours told: {told}", blocking=True)
+
+    def baseline(self) -> Iterator[Finding]:
+        """Yield interfaces on a jumbo path that don't even carry the old size."""
+        for end, role in self._wanted_ends():
+            size = self.live.ip_mtu(end)
+            if size is not None and size < self.intent.baseline_ip_mtu:
+                reason = f"carries less than the baseline of {self.intent.baseline_ip_mtu}"
+                yield Finding(end.device, end.interface, reason, f"IP MTU {size}, {role}", blocking=True)
+
+    def hosts(self) -> Iterator[Finding]:
+        """Yield hosts that must not be pinned, or can't persist what is set."""
+        for end in self.topology.endpoints():
+            if not self.live.is_read(end.device):
+                continue
+            if self.live.forwards(end.device):
+                reason = "this host forwards packets and must not be pinned"
+                text = "IP forwarding is on: pinned, it would answer transit packets with the old size"
+                yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
+            if not self.live.persists(end.device):
+                text = "no known place for its boot configuration: after a reboot it is at its old size"
+                yield Finding(end.device, end.interface, "running only", text, blocking=False)
+
+    def gateways(self) -> Iterator[Finding]:
+        """Yield gateways that send more than a member of their segment receives, and segments without a gateway."""
+        for segment in self.topology.jumbo_segments():
+            gateways = self.topology.gateways(segment)
+            if not gateways:
+                text = "no switch interface among its members: its hosts are only raised towards each other"
+                yield Finding(segment.name, None, "the segment has no gateway", text, blocking=False)
+            for gateway in gateways:
+                size = self.live.ip_mtu(gateway)
+                for end in self.topology.hosts_in(segment):
+                    accepted = (self.live.interface(end) or {}).get("mru") or self.live.ip_mtu(end)
+                    if size is not None and accepted and size > accepted:
+                        text = f"{gateway} sends up to {size}, {end} receives {accepted}"
+                        reason = "the gateway sends more than a host receives"
+                        yield Finding(gateway.device, gateway.interface, reason, text, blocking=False)
+                        break
+
+
+def _same_device(told: str, name: str) -> bool:
+    """Compare names as people write them: short or fully qualified, in any case."""
+    one, other = told.lower(), name.lower()
+    return one == other or one.split(".")[0] == other.split(".")[0]
+
+
+def _fits(neighbour: Mapping[str, Any], far: End) -> bool:
+    interface = neighbour.get("interface")
+    return interface is None or str(interface) == far.interface
