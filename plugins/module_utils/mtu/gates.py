@@ -1,4 +1,4 @@
-"""Judges what a gate measured. A measurement that is missing is an error, never a pass; a failure names the interface."""
+"""Judges what a gate measured. A measurement that is missing is an error, never a pass; a failure names who."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EVIDENCE = {"gateway": "device_pings", "leg": "device_pings", "lifted": "pings"
 
 @dataclass(frozen=True)
 class GateResult:
-    """A gate's verdict, what was expected, what was found, and who is to blame: [{host, interface, reason, evidence}]."""
+    """A gate's verdict, what was expected, what was found, who is to blame: [{host, interface, reason, evidence}]."""
 
     name: str
     verdict: str  # success | failure | error | skipped
@@ -116,6 +116,9 @@ class _Judge:
             return _Case(pair, ERROR, errors[0], large)
         if small and not all(one.flows > one.lost for one in small):
             return _Case(pair, "unreachable", f"{name}: not even {min(self.gate['ip_mtus'])} bytes pass", large)
+        if any(one.lost for one in small):
+            lost = sum(one.lost for one in small)
+            return _Case(pair, "lost small", f"{name}: {lost} flows of the old size were lost", large)
         if large.local_mtu is not None:
             return _Case(
                 pair, "local", f"{name}: the sender itself refuses {self.size} bytes ({large.local_mtu})", large
@@ -132,9 +135,6 @@ class _Judge:
             return _Case(pair, "fragments", f"{name}: packets arrived in fragments", large)
         if large.short is not None:
             return _Case(pair, "short", f"{name}: {self.size} bytes were sent, {large.short} arrived", large)
-        if any(one.lost for one in small):
-            lost = sum(one.lost for one in small)
-            return _Case(pair, "lost small", f"{name}: {lost} flows of the old size were lost", large)
         if refusal:
             kind = ERROR if "was tried" in refusal else "not refused"
             return _Case(pair, kind, f"{name}: {refusal}", large)

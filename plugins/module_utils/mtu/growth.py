@@ -26,10 +26,10 @@ def growth(before: Mapping[str, Any], after: Mapping[str, Any]) -> Growth:
     too_long: dict[str, int] = {}
     packets: dict[str, int] = {}
     cleared = []
-    for end in second:
+    for end, counters in second.items():
         if end not in first:
             continue
-        deltas = counter_delta(second[end], first[end])
+        deltas = counter_delta(counters, first[end])
         grown = [deltas[name]["delta"] for name in TOO_LONG if deltas.get(name, {}).get("delta") is not None]
         if grown:
             too_long[end] = max(grown)  # one frame may count in both

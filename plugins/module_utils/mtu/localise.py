@@ -1,4 +1,4 @@
-"""From "this pair loses large packets" to one interface: what reads back too low, who counts, who answers, what is common.
+"""From "this pair loses large packets" to one interface.
 
 Kinds of evidence, the strongest first; each takes the pairs that it explains, the next one looks at the rest:
 
@@ -169,7 +169,7 @@ class _Search:
         return self._without(losses) if legs else losses
 
     def by_common_links(self, losses: list[Loss]) -> list[Loss]:
-        """Name the links that explain most failing pairs and that no clean pair uses; equal candidates are all named."""
+        """Name the links that explain most failing pairs and that no clean pair uses; equals are all named."""
         good = {self._way(hop) for pair in self.clean for path in self.paths(*pair) for hop in path}
         rest = list(losses)
         while rest:
@@ -181,9 +181,8 @@ class _Search:
                 break
             most = max(len(explained) for explained in votes.values())
             named = [link for link in votes if len(votes[link]) == most]
-            choice = "" if len(named) == 1 else f", as would {len(named) - 1} other links"
             for link in named:
-                self._name_link(link, f"it explains {most} failing pairs{choice}")
+                self._name_link(link, f"it explains {most} failing pairs", len(named))
             explained = set().union(*(votes[link] for link in named))
             rest = [loss for loss in rest if loss not in explained]
         return rest
@@ -198,15 +197,20 @@ class _Search:
                 # All flows lost: the fault is on every path. Some arrive: it is not on every path.
                 if key not in good and link is not None and (key in everywhere) == (loss.total or len(ways) == 1):
                     found.add(link)
+        if not found and loss.total:  # several links at once
+            found = {link for way in ways for key, link in way.items() if key not in good and link is not None}
         return found
 
     @staticmethod
     def _way(hop: Hop) -> tuple[Any, ...]:
         return (hop.link, hop.ingress) if hop.link else (hop.egress, hop.ingress)
 
-    def _name_link(self, link: Link | None, evidence: str) -> None:
+    def _name_link(self, link: Link | None, evidence: str, candidates: int = 1) -> None:
+        """Name both ends of a link: what drops in the cable has no interface."""
         for port in link.ends if link else ():
             reason = f"the link {link} drops large packets, and neither end counts or reports it"
+            if candidates > 1:
+                reason = f"the link {link} or one of {candidates - 1} others drops large packets without a count"
             self.add(self.topology.logical(port), reason, evidence)
 
     def _without(self, losses: list[Loss]) -> list[Loss]:

@@ -1,4 +1,4 @@
-"""What was measured, in one shape: probes between hosts, pings of hosts, pings of devices. A missing row is an error."""
+"""What was measured, in one shape: probes and pings of hosts, pings of devices. A missing row is an error."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _rows(rows: Iterable[Mapping[str, Any]], target: str, addresses: Mapping[str
 def from_probes(
     gate: Mapping[str, Any], replies: Mapping[str, Any], addresses: Mapping[str, str]
 ) -> tuple[dict[Any, Seen], dict[Any, str | None]]:
-    """Return ({(pair, size): Seen}, {pair: what is wrong with the refusal of a packet above the sender's link, or None}).
+    """Return ({(pair, size): Seen}, {pair: what is wrong with the refusal of a larger packet, or None}).
 
     The refusal validates the probe: where the sender's own kernel lets a packet above its link MTU pass, neither DF nor
     size are what we think.

@@ -37,7 +37,7 @@ def check(
     states: Mapping[str, Mapping[str, Any]],
     touchable: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return [{host, interface, reason, evidence, blocking}]: what stands in the way (blocking) and what a reader should know (not blocking), ordered by device.
+    """Return [{host, interface, reason, evidence, blocking}]: what stands in the way comes first, then what to know.
 
     Devices outside `touchable` (None: no limit) don't block by what is pending or unsaved on them: nobody touches them.
     """
