@@ -1,0 +1,53 @@
+"""A running lab for the tests: one for the whole session, small ones with a fault on demand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from lab_helpers import BUNDLED, RunningLab, lab_cli, network, overlay, small_inventory
+
+
+def need_root() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root here")
+
+
+@pytest.fixture(scope="session")
+def session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
+    """The bundled fabric on addresses of its own, with brisk traffic."""
+    need_root()
+    folder = tmp_path_factory.mktemp("session") / "lab"
+    extra = overlay(folder.with_name("overlay"), jumbo_lab_network=network(78), jumbo_lab_traffic=0.1)
+    sources = [str(BUNDLED), extra]
+    done = lab_cli(folder, "up", "-i", sources[0], "-i", sources[1])
+    assert done.returncode == 0, done.stderr
+    try:
+        yield RunningLab(folder, sources)
+    finally:
+        lab_cli(folder, "down")
+
+
+@pytest.fixture
+def lab(session_lab: RunningLab) -> Iterator[RunningLab]:
+    """The session's lab; every MTU is back at 1500 afterwards."""
+    yield session_lab
+    session_lab.restore()
+
+
+@pytest.fixture
+def small_lab(tmp_path: Path) -> Iterator[Callable[..., RunningLab]]:
+    """Start a small lab of another inventory, with a fault or not; it is taken down afterwards."""
+    need_root()
+    folder = tmp_path / "lab"
+
+    def start(fault: str = "") -> RunningLab:
+        inventory = small_inventory(tmp_path / "small.json", jumbo_lab_network=network(79), jumbo_lab_traffic=0.1)
+        done = lab_cli(folder, "up", "-i", inventory, "--fault", fault)
+        assert done.returncode == 0, done.stderr
+        return RunningLab(folder, [inventory])
+
+    yield start
+    lab_cli(folder, "down")
