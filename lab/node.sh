@@ -36,6 +36,8 @@ done
 put net/ipv4/icmp_ratelimit 0
 put net/ipv4/icmp_msgs_per_sec 1000000
 put net/ipv4/icmp_msgs_burst 100000
+# A connection whose host is gone shall not keep a namespace.
+put net/ipv4/tcp_orphan_retries 1
 put net/ipv4/fib_multipath_hash_policy 1
 put net/bridge/bridge-nf-call-iptables 0
 put net/bridge/bridge-nf-call-ip6tables 0

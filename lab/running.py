@@ -26,7 +26,7 @@ from .namespaces import PATH, Namespace
 from .sshd import SshFiles, find_sshd
 from .traffic_log import TrafficLog, traffic_config
 from .watch import Change, Watch
-from .wiring import boot_commands, persisted_commands, plant_state, port_commands
+from .wiring import boot_commands, persisted_commands, plant_state, port_commands, unplug_commands
 
 _PORTS_FREE_WITHIN = 3.0  # seconds that the kernel may take to clear a node that went down
 _RETRY = 0.02
@@ -93,6 +93,8 @@ class RunningNode:
         await self.front_end.close()
         if self._namespace:
             await self._around.plant.run("ip", "-batch", "-", text=plant_state(self.node, up=False), only_net=True)
+            # Its ports go first: a connection that cannot end keeps the namespace, and with it the ports, for a while.
+            await self._namespace.run("ip", "-batch", "-", text=unplug_commands(self.node))
             await self._namespace.kill()
             self._namespace = None
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -167,9 +169,14 @@ class RunningNode:
     # -- what happens while it is on -------------------------------------------------------------------------------
 
     async def _watch(self, watch: Watch) -> None:
+        names = {kernel: interface for interface, kernel in self.node.interfaces()}
         async for change in watch.changes():
             kind = "route" if change.ip_mtu is None else "mtu"
-            self._around.events.add(self.node.name, kind, change.text)
+            self._around.events.add(
+                self.node.name,
+                kind,
+                change.text.replace(change.interface, names.get(change.interface, change.interface)),
+            )
             if change.ip_mtu is not None:
                 await self._follow(change.interface, change.ip_mtu)
             await self._may_lose_management(change)

@@ -17,7 +17,7 @@ _ADDRESS_ROUTES = ("local ", "broadcast ", "multicast ")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An interface got another MTU, or a route of it was changed (`ip_mtu` is None then)."""
+    """An interface got another MTU, or a route of it was changed (`ip_mtu` is None then). Names are the kernel's."""
 
     interface: str
     ip_mtu: int | None

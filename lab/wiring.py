@@ -32,6 +32,11 @@ def port_commands(node: Node, pid: int) -> str:
     )
 
 
+def unplug_commands(node: Node) -> str:
+    """Return a node's batch that takes its ports out."""
+    return "".join(f"link del {port.kernel}\n" for port in node.ports)
+
+
 def plant_state(node: Node, *, up: bool) -> str:
     """Return the plant's batch that connects or disconnects all cables of a node."""
     return "".join(f"link set {port.plant_end} {'up' if up else 'down'}\n" for port in node.ports)
