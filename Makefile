@@ -6,13 +6,25 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup test lint types sanity unit property lint-fix
+.PHONY: help setup demo lab lab-down faults-help test lint types sanity unit lab-tests scenario bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 setup: ## build .venv/ and install what is missing (a second run installs nothing)
 	@tools/setup.sh
+
+demo: setup ## the main job: a whole roll-out in the lab; FAULT=<name> switches a fault on
+	@FAULT='$(FAULT)' tools/demo.sh
+
+lab: setup ## keep a lab up to play with; FAULT=<name> switches a fault on
+	@python -m ansible_collections.jumbo.fabric.lab up $(if $(FAULT),--fault '$(FAULT)')
+
+lab-down: setup ## remove the lab
+	@python -m ansible_collections.jumbo.fabric.lab down
+
+faults-help: setup ## list the lab's faults, their default place and their expected end
+	@python -m ansible_collections.jumbo.fabric.lab faults
 
 lint: setup ## ruff, yamllint and ansible-lint (production profile)
 	ruff check .
@@ -29,4 +41,16 @@ sanity: setup ## ansible-test sanity on a mirrored tree
 unit: setup ## unit and property tests (fast, no namespaces)
 	pytest tests/unit tests/property
 
-test: lint types sanity unit ## everything that CI runs
+lab-tests: setup ## tests over real packets: host programs, lab, front ends, whole roll-outs
+	pytest tests/lab
+
+scenario: setup ## molecule default: the demo itself, twice, as a scenario
+	molecule test
+
+bench: setup ## fleet_facts beside nornir + napalm on the same EOS front ends
+	python tests/bench/fleet.py
+
+docs: setup ## the module reference, from the modules, under docs/reference/generated
+	tools/reference.sh
+
+test: lint types sanity unit lab-tests scenario ## everything that CI runs

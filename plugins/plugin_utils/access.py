@@ -4,7 +4,7 @@
 |---|---|---|
 | `ansible_network_os` | `eos`, `arista.eos.eos` | `linux`, or unset for a host in the group `servers` |
 | `ansible_host`, `ansible_user` | address and user of eAPI | as for Ansible itself |
-| `ansible_password`, `ansible_httpapi_pass`, `ansible_httpapi_password` | eAPI password, the first that is set | as for Ansible itself |
+| `ansible_password`, else `ansible_httpapi_pass` or `ansible_httpapi_password` | eAPI password | as for Ansible |
 | `ansible_httpapi_port` | eAPI port; unset: 443, 80 without TLS | - |
 | `ansible_httpapi_use_ssl` | unset: true | - |
 | `ansible_httpapi_validate_certs` | unset: true | - |
@@ -19,12 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible import constants
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import short_name
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.ssh import LinuxShell
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.ssh import LinuxShell, variables_of
 
 TRUE = (True, 1, "1", "true", "True", "yes", "on")
 PASSWORDS = ("ansible_password", "ansible_httpapi_pass", "ansible_httpapi_password")
@@ -57,10 +55,8 @@ def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) ->
 
 
 def _linux(host: str, variables: Mapping[str, Any]) -> Access:
-    wanted = {"ansible_become", "ansible_become_method", "ansible_python_interpreter", "ansible_host"}
-    wanted.update(constants.config.get_plugin_vars("connection", "ansible.builtin.ssh"))
     method = _value(variables, "ansible_become_method") or "ansible.builtin.sudo"
-    wanted.update(constants.config.get_plugin_vars("become", method))
+    wanted = variables_of(method)
     shell = LinuxShell(host, {name: to_plain(variables[name]) for name in wanted if name in variables})
     return Access(
         host=host,

@@ -15,7 +15,6 @@ LOWERING = (("lift",), ("persist",), ("svi", "link"), ("host_link",), ("l2",))
 hops, then host links, then L2."""
 
 AccessTo = Callable[[str], Access]
-Key = tuple[str, str]
 
 
 def apply_everywhere(
@@ -37,27 +36,33 @@ def confirm_everywhere(executor: Executor, accesses: Mapping[str, Access], step:
 
 def take_back(
     journal: Journal, rollout: str, access_to: AccessTo, phases: Mapping[str, str], steps: Iterable[str]
-) -> list[Outcome]:
+) -> list[tuple[Outcome, Handle]]:
     """Take back what the journal says is applied of these steps, in the lowering order; `phases` is {step id: phase}.
 
-    A sender that cannot be read back as pinned blocks everything after it: the hops stay high, and say so.
+    Returns each act's outcome with the handle it was about. A group that is not read back as a whole blocks all after
+    it: a sender that may still send large keeps the hops high, an SVI that is still high keeps its hosts' links high.
     """
     executor = Executor(journal, rollout)
     wanted = set(steps)
     applied = {key: handle for key, handle in handles(journal.lines()).items() if key[0] in wanted}
-    done: list[Outcome] = []
+    # Before any thread: inventory variables are templates, and Ansible renders them in the main thread only.
+    accesses = {host: access_to(host) for _step, host in applied}
+
+    def revert(item: tuple[str, list[str]]) -> list[tuple[Outcome, Handle]]:
+        host, its_steps = item  # one after the other: a device has one configuration
+        return [(executor.revert(accesses[host], step, applied[step, host]), applied[step, host]) for step in its_steps]
+
+    done: list[tuple[Outcome, Handle]] = []
     for group in LOWERING:
-        keys = [key for key in reversed(list(applied)) if phases[key[0]] in group]
-        outcomes = everywhere(lambda key: _revert(executor, access_to, key, applied[key]), keys)
-        done += outcomes
-        if "lift" in group and not all(outcome.ok for outcome in outcomes):
-            return done
+        by_host: dict[str, list[str]] = {}
+        for step, host in reversed(list(applied)):
+            if phases[step] in group:
+                by_host.setdefault(host, []).append(step)
+        acts = [act for acts in everywhere(revert, by_host.items()) for act in acts]
+        done += acts
+        if not all(outcome.ok for outcome, _handle in acts):
+            break
     return done
-
-
-def _revert(executor: Executor, access_to: AccessTo, key: Key, handle: Handle) -> Outcome:
-    step, host = key
-    return executor.revert(access_to(host), step, handle)
 
 
 def rollouts(evidence_dir: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The roll-out that this ansible-playbook process conducts: where its evidence is, and what plays hand to each other."""
+"""The roll-out that this ansible-playbook process conducts: its evidence, and what plays hand to each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal, Lock
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
@@ -56,7 +55,7 @@ class Run:
     @classmethod
     def open(cls, evidence_dir: Path, *, process: int, exclusive: bool) -> Run:
         """Make a new evidence directory and take the lock (not in check mode) for the process `ansible-playbook`."""
-        identifier = f"{datetime.datetime.now(datetime.timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+        identifier = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
         run = cls(evidence_dir.resolve() / identifier)
         try:
             run.path.mkdir(parents=True, mode=0o700)
@@ -99,7 +98,7 @@ class Run:
         return path
 
     def state(self) -> dict[str, Any]:
-        """Return what plays share: {verdict, stages, wave, outcomes, findings, gates, ...}; see plugin_utils/waves.py."""
+        """Return what plays share; the keys are in plugin_utils/waves.py."""
         return dict(self.load("state") or {"verdict": "running"})
 
     def update(self, change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

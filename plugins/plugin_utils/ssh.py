@@ -10,12 +10,32 @@ from ansible import constants
 from ansible.errors import AnsibleAuthenticationFailure, AnsibleConnectionFailure, AnsibleError
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import become_loader, connection_loader
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.program import program_text, reply_of
 
 NEW_CONNECTION = "-o ControlMaster=no -o ControlPath=none"
 """ControlPersist would reuse a TCP connection that a change may have cut for everybody else."""
+
+
+SSH = "ansible.builtin.ssh"
+
+SSH_FAILED = 255
+"""Exit status of ssh itself, see ssh(1), as opposed to that of the command on the host."""
+
+
+def variables_of(become_method: str) -> set[str]:
+    """Return the names of all variables that Ansible's ssh and become plugins take, and those that we read beside."""
+    names = {"ansible_become", "ansible_become_method", "ansible_python_interpreter", "ansible_host"}
+    become = become_loader.get(become_method)
+    for kind, plugin in (("connection", connection_loader.get(SSH, PlayContext())), ("become", become)):
+        if plugin is not None:
+            names.update(_option_variables(kind, plugin))
+    return names
+
+
+def _option_variables(kind: str, plugin: Any) -> list[str]:
+    # Known only after the plugin is loaded, and under the name that the loader gave it.
+    return list(constants.config.get_plugin_vars(kind, plugin._load_name))
 
 
 class LinuxShell:
@@ -25,7 +45,7 @@ class LinuxShell:
         self.host = host
         self.variables = variables
 
-    def run(self, request: Mapping[str, Any], new_connection: bool) -> dict[str, Any]:  # noqa: FBT001 - Access's shape
+    def run(self, request: Mapping[str, Any], new_connection: bool) -> dict[str, Any]:
         """Return the reply to one request; raises JumboError with what the host said.
 
         A module-level failure of the program itself (no Python, no sudo) is an error naming the output's last line.
@@ -51,7 +71,7 @@ class LinuxShell:
             said = (err.strip() or out.strip() or "no output").splitlines()[-1]
             if "Permission denied (" in err:
                 raise AccessDenied(said, host=self.host, advice="Check ansible_user and ansible_ssh_private_key_file.")
-            if status == 255:  # ssh's own
+            if status == SSH_FAILED:
                 raise Unreachable(said, host=self.host)
             raise JumboError(
                 f"the program did not run on the host (exit {status}): {said}",
@@ -76,15 +96,14 @@ class LinuxShell:
             interpreter = "python3"
         command = f"{shlex.quote(interpreter)} -"
         if connection.become:
-            command = connection.become.build_become_command(command, connection._shell)  # noqa: SLF001 - as ActionBase does
+            command = connection.become.build_become_command(command, connection._shell)
         return str(command)
 
-    def _connection(self, new_connection: bool) -> Any:  # noqa: FBT001
+    def _connection(self, new_connection: bool) -> Any:
         context = PlayContext()
         context.remote_addr = self.variables.get("ansible_host") or self.host
-        connection = connection_loader.get("ansible.builtin.ssh", context)
-        options = self._options("connection", "ansible.builtin.ssh")
-        options.setdefault("inventory_hostname", self.host)
+        connection = connection_loader.get(SSH, context)
+        options = {"inventory_hostname": self.host, **self._options("connection", connection)}
         if new_connection:
             options["ansible_ssh_args"] = NEW_CONNECTION
         connection.set_options(var_options=options)
@@ -93,13 +112,12 @@ class LinuxShell:
             become = become_loader.get(method)
             if become is None:
                 raise JumboError("unknown become method", host=self.host, variable="ansible_become_method", wish=method)
-            become.set_options(var_options=self._options("become", method))
+            become.set_options(var_options=self._options("become", become))
             connection.set_become_plugin(become)
         return connection
 
-    def _options(self, kind: str, name: str) -> dict[str, Any]:
-        wanted = constants.config.get_plugin_vars(kind, name)
-        return {name: self.variables[name] for name in wanted if name in self.variables}
+    def _options(self, kind: str, plugin: Any) -> dict[str, Any]:
+        return {name: self.variables[name] for name in _option_variables(kind, plugin) if name in self.variables}
 
 
 def _first_line(failure: Exception) -> str:

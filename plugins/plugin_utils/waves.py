@@ -109,6 +109,13 @@ def open_numbered_wave(state: State, stage: str, index: int) -> None:
     }
 
 
+def wave_line(state: State) -> str:
+    """Return what a person is told when a wave opens."""
+    wave = state["wave"]
+    number = f"{wave['index'] + 1} of {len(state['stages'][wave['stage']]['waves'])}"
+    return f"wave {number}: {', '.join(wave['hosts'])}"
+
+
 def step_of(state: State, phase: str) -> str | None:
     """Return the id of the open wave's step for a phase, None where there is no such step or no open wave."""
     wave = state.get("wave")
@@ -130,7 +137,7 @@ def may_confirm(state: State, phase: str) -> bool:
     return bool(wave and wave["phases"].get(phase, {}).get("applied"))
 
 
-def record(state: State, phase: str, what: str, passed: bool) -> None:  # noqa: FBT001
+def record(state: State, phase: str, what: str, passed: bool) -> None:
     """Write down whether the gate after `applied` or `confirmed` passed."""
     state["wave"]["phases"][phase][what] = passed
 
@@ -138,7 +145,7 @@ def record(state: State, phase: str, what: str, passed: bool) -> None:  # noqa: 
 def wave_passed(state: State) -> bool:
     """Tell whether every phase of the open wave is confirmed."""
     wave = state.get("wave")
-    return bool(wave) and all(phase["confirmed"] for phase in wave["phases"].values())
+    return wave is not None and all(phase["confirmed"] for phase in wave["phases"].values())
 
 
 def close_wave(state: State, *, reverted: bool | None) -> None:
@@ -167,7 +174,7 @@ def steps_to_take_back(state: State) -> list[str]:
 
 
 def note_trouble(state: State, host: str, message: str, *, unreachable: bool) -> None:
-    """Remember why a host will be shown as failed or unreachable at the end; unreachable wins, the first reason stays."""
+    """Remember why a host will be failed or unreachable at the end; unreachable wins, the first reason stays."""
     known = state.setdefault("troubles", {}).get(host)
     if known is None or (unreachable and not known["unreachable"]):
         state["troubles"][host] = {"unreachable": unreachable, "message": message}
@@ -175,4 +182,4 @@ def note_trouble(state: State, host: str, message: str, *, unreachable: bool) ->
 
 def now() -> str:
     """Return the time in UTC, as the evidence writes it."""
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

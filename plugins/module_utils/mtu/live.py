@@ -101,7 +101,8 @@ class Live:
         """Return {prefix: MTU} of the interface's routes to jumbo segments that are above the old size."""
         found = {}
         for route in self.routes(end) or []:
-            prefix, mtu = str(network(route["prefix"])), route.get("mtu")
+            # A route without an MTU of its own sends as much as its link does.
+            prefix, mtu = str(network(route["prefix"])), route.get("mtu") or self.ip_mtu(end)
             if prefix in self._jumbo_subnets and mtu is not None and mtu > self.intent.baseline_ip_mtu:
                 found[prefix] = int(mtu)
         return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Protocol, Sequence
+from typing import Any, Callable, Dict, Mapping, Protocol, Sequence
 
 Change = Mapping[str, Any]
 """One plan change of this device: {object, field, from, to, ...}; MTU values in bytes of IP packet."""
 
-State = dict  # the shape is in docs/explanation/architecture.md, "State"
-Handle = dict  # {name, changes, changed, diff, ...}: what `apply` returns; plain JSON, kept in the journal
+State = Dict[str, Any]  # the shape is in docs/explanation/architecture.md, "State"
+Handle = Dict[str, Any]  # {name, changes, changed, diff, ...}: what `apply` returns; plain JSON, kept in the journal
 
 
 @dataclass(frozen=True)

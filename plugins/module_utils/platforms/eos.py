@@ -16,7 +16,9 @@ PREFIX = "jumbo-"
 """Every configuration session of ours starts with this: what does not is somebody else's."""
 
 EPOCH = 1_000_000_000
-"""`commitBy` is seconds of uptime in some releases and of the epoch in others (napalm#2166): no uptime is this large."""
+"""`commitBy` is seconds of uptime in some releases, of the epoch in others (napalm#2166): no uptime is this large."""
+
+LONGEST_NAME = 40
 
 
 class EosDriver:
@@ -239,7 +241,7 @@ class EosDriver:
 def session_name(name: str) -> str:
     """Return the name of the configuration session of a step: ours by its prefix, short, unique to the step."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)
-    if len(plain) > 40:
+    if len(plain) > LONGEST_NAME:
         plain = plain[:24] + "-" + hashlib.sha256(name.encode()).hexdigest()[:12]
     return PREFIX + plain
 

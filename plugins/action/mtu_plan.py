@@ -1,0 +1,107 @@
+# Copyright: The jumbo.fabric maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Preflight, plan and proof; see the module of the same name for its documentation."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import check
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import prove
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+
+registry.preload()
+
+
+class ActionModule(FabricAction):
+    """Writes plan.json and the first state.json of the run; changes nothing on any device."""
+
+    NAME = "mtu_plan"
+    BYPASS_HOST_LOOP = True
+
+    def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the shape of all actions
+        """Return the plan's summary; a plan that may not be carried out leaves the verdict `failed`."""
+        run = Run.required()
+        try:
+            return self._plan(run)
+        except JumboError as error:
+            run.update(functools.partial(self._refused, error=error))
+            raise
+
+    def _plan(self, run: Run) -> dict[str, Any]:
+        inventory = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
+        intent = read_intent(inventory)
+        topology = Topology(intent)
+        run.save("intent", inventory)
+        states = run.load("fleet") or {}
+        touchable = frozenset(self.play_hosts) & frozenset(inventory)
+        findings = check(intent, topology, states, touchable)
+        run.update(lambda state: state.update(findings=findings))
+        self._refuse_blocked(findings)
+        plan, differences = plan_within_limits(intent, topology, states, touchable, self.accesses(inventory))
+        run.save("fleet", states)
+        prove(plan, intent, topology, states)
+        run.save("plan", plan.as_dict())
+        return self._planned(run, intent, plan.as_dict(), findings, differences)
+
+    def _planned(
+        self,
+        run: Run,
+        intent: Intent,
+        plan: dict[str, Any],
+        findings: list[dict[str, Any]],
+        differences: dict[str, str],
+    ) -> dict[str, Any]:
+        run.update(
+            lambda state: state.update(
+                verdict="planned" if self.check_mode else waves.GO,
+                stages=waves.stages_of(plan["steps"]),
+                confirm_within=intent.confirm_within,
+                soak_seconds=intent.soak_seconds,
+                notes=[*plan["notes"], *(clamp["sentence"] for clamp in plan["clamps"])],
+            )
+        )
+        return {
+            "changed": self.check_mode and bool(plan["steps"]),
+            "plan": str(run.path / "plan.json"),
+            "steps": len(plan["steps"]),
+            "clamps": plan["clamps"],
+            "notes": plan["notes"],
+            "findings": findings,
+            "progress": summary.plan_lines(plan, findings) + (summary.step_lines(plan) if self.check_mode else []),
+            "diff": [{"prepared": summary.titled(host, text)} for host, text in differences.items() if text],
+        }
+
+    @staticmethod
+    def _refuse_blocked(findings: list[dict[str, Any]]) -> None:
+        blocking = [finding for finding in findings if finding["blocking"]]
+        if blocking:
+            raise JumboError(
+                "preflight found what must be mended first; nothing was changed:\n"
+                + "\n".join(summary.finding_line(finding) for finding in blocking)
+            )
+
+    @staticmethod
+    def _refused(state: dict[str, Any], error: JumboError) -> None:
+        state["verdict"] = "failed"
+        state["reason"] = str(error)
+        problems = error.problems if isinstance(error, InvalidIntent) else (error,)
+        known = [*state.get("findings", [])]
+        known += [
+            {"host": p.host, "interface": p.object, "reason": str(p), "evidence": None, "blocking": True}
+            for p in problems
+        ]
+        state["findings"] = known
+        for finding in known:
+            if finding.get("blocking") and finding["host"]:
+                waves.note_trouble(
+                    state, finding["host"], finding["reason"], unreachable=bool(finding.get("unreachable"))
+                )

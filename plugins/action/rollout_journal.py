@@ -1,0 +1,82 @@
+# Copyright: The jumbo.fabric maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Opens and closes a roll-out and its waves; see the module of the same name for its documentation."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+
+
+class ActionModule(FabricAction):
+    """The only writer of verdicts."""
+
+    NAME = "rollout_journal"
+
+    def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Open or close, a roll-out or a wave."""
+        if arguments["state"] == "opened":
+            return self._open(Path(arguments["evidence_dir"]))
+        if arguments["state"] == "closed":
+            return self._close()
+        if arguments["wave"] == "opened":
+            return self._open_wave(arguments["stage"])
+        if arguments["wave"] == "closed":
+            return self._close_wave()
+        raise JumboError("say what to open or close", variable="state, wave", limit="opened, closed")
+
+    def _open(self, evidence_dir: Path) -> dict[str, Any]:
+        # A task runs in a forked worker: its parent is ansible-playbook, which the lock is about.
+        run = Run.open(evidence_dir, process=os.getppid(), exclusive=not self.check_mode)
+        state = {
+            "rollout": run.id,
+            "check_mode": self.check_mode,
+            "inventory": [str(source) for source in self.variables["ansible_inventory_sources"]],
+            "started": waves.now(),
+            "verdict": "running",
+            "stages": {},
+            "wave": None,
+            "gates": [],
+            "findings": [],
+            "troubles": {},
+        }
+        run.save("state", state)
+        run.journal.write(step="rollout", host="", event="done", verb="open", data={"check_mode": self.check_mode})
+        return {"changed": False, "rollout": run.id, "evidence": str(run.path), "progress": [f"roll-out {run.id}"]}
+
+    def _close(self) -> dict[str, Any]:
+        run = Run.required()
+        state = run.state()
+        run.journal.write(step="rollout", host="", event="done", verb="close", data={"verdict": state["verdict"]})
+        run.close(publish=not state["check_mode"])
+        return {"changed": False, "verdict": state["verdict"]}
+
+    def _open_wave(self, stage: str) -> dict[str, Any]:
+        run = Run.required()
+        state = run.update(lambda state: waves.open_wave(state, stage, self.batch))
+        wave = state["wave"]
+        run.journal.write(
+            step=f"{stage}.{wave['index']}", host="", event="intent", verb="open", data={"hosts": wave["hosts"]}
+        )
+        return {"changed": False, "progress": [waves.wave_line(state)]}
+
+    def _close_wave(self) -> dict[str, Any]:
+        run = Run.required()
+        wave = run.state()["wave"]
+        if wave is None:
+            return {"changed": False, "skipped": True}
+        state = run.update(lambda state: waves.close_wave(state, reverted=state.get("reverted")))
+        run.journal.write(
+            step=f"{wave['stage']}.{wave['index']}",
+            host="",
+            event="done",
+            verb="close",
+            data={"verdict": state["verdict"]},
+        )
+        return {"changed": False, "verdict": state["verdict"], "progress": [f"wave {state['verdict']}"]}

@@ -1,0 +1,43 @@
+# Copyright: The jumbo.fabric maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Writes the evidence of the run; see the module of the same name for its documentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_report
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+
+
+class ActionModule(FabricAction):
+    """After this the verdict is final: a run that nobody ended has failed."""
+
+    NAME = "rollout_report"
+
+    def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the shape of all actions
+        """Settle the verdict and write report.json and report.html."""
+        run = Run.current()
+        if run is None:
+            return {"changed": False, "skipped": True}
+        state = run.update(self._settle)
+        report = write_report(run)
+        lines = [f"verdict: {state['verdict']}"]
+        lines += [state["reason"]] if state.get("reason") else []
+        lines += [f"evidence: {run.path}/report.html"]
+        return {
+            "changed": False,
+            "verdict": report["verdict"],
+            "path": str(run.path / "report.json"),
+            "troubles": state["troubles"],
+            "touched": sorted({change["host"] for stage in report["stages"] for change in stage["changes"]}),
+            "progress": lines,
+        }
+
+    @staticmethod
+    def _settle(state: waves.State) -> None:
+        if state["verdict"] == "running":
+            state["verdict"] = "failed"
+            state.setdefault("reason", "the roll-out ended before its last wave was closed")

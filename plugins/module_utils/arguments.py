@@ -1,0 +1,72 @@
+"""The argument specification of every module of the collection: one place, used by the module and by its action."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CHANGES: dict[str, Any] = {
+    "phase": {"type": "str", "choices": ["l2", "host_link", "svi", "link", "lift", "soak", "persist"]},
+    "confirm_within": {"type": "int", "default": 300},
+}
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "rollout_journal": {
+        "state": {"type": "str", "choices": ["opened", "closed"]},
+        "wave": {"type": "str", "choices": ["opened", "closed"]},
+        "stage": {"type": "str"},
+        "evidence_dir": {"type": "path", "default": "./evidence"},
+    },
+    "fleet_facts": {
+        "to": {"type": "path"},
+        "scope": {"type": "str", "choices": ["play", "fabric"], "default": "play"},
+    },
+    "mtu_plan": {},
+    "mtu_gate": {
+        "phase": {"type": "str", "required": True, "choices": ["l2", "host_link", "svi", "lift", "soak", "persist"]},
+        "after": {"type": "str", "required": True, "choices": ["applied", "confirmed"]},
+    },
+    "mtu_step": {
+        "state": {"type": "str", "required": True, "choices": ["applied", "reverted"]},
+        "stage": {"type": "str"},
+        "wave": {"type": "int"},
+        "confirm_within": {"type": "int", "default": 300},
+    },
+    "interface_mtu": {
+        **CHANGES,
+        "interfaces": {
+            "type": "list",
+            "elements": "dict",
+            "options": {
+                "name": {"type": "str", "required": True},
+                "ip_mtu": {"type": "int", "required": True},
+                "pinned_at": {"type": "int"},
+            },
+        },
+    },
+    "route_mtu": {
+        **CHANGES,
+        "interface": {"type": "str"},
+        "prefixes": {"type": "list", "elements": "str"},
+        "ip_mtu": {"type": "int"},
+    },
+    "pending_change": {
+        "state": {"type": "str", "choices": ["queried", "confirmed", "reverted"], "default": "queried"},
+        "phase": CHANGES["phase"],
+        "handle": {"type": "dict"},
+    },
+    "path_probe": {
+        "source": {"type": "str", "required": True},
+        "targets": {"type": "list", "elements": "str", "required": True},
+        "ip_mtus": {"type": "list", "elements": "int", "default": [9000, 1500]},
+        "flows": {"type": "int", "default": 21},
+    },
+    "device_ping": {
+        "target": {"type": "str", "required": True},
+        "ip_mtu": {"type": "int", "required": True},
+        "source": {"type": "str"},
+        "count": {"type": "int", "default": 3},
+    },
+    "rollout_rollback": {"rollout": {"type": "str"}},
+    "rollout_report": {},
+    "rollout_result": {"report": {"type": "dict"}},
+}

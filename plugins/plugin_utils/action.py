@@ -1,0 +1,77 @@
+"""What every action of the collection does the same way: arguments, errors, secrets, and the fabric it acts on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.module_utils.common.parameters import remove_values
+from ansible.plugins.action import ActionBase
+from ansible_collections.jumbo.fabric.plugins.module_utils.arguments import ARGUMENTS
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.access import access_to
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
+
+
+class FabricAction(ActionBase):
+    """Runs in the controller's process: `perform` gets checked arguments and returns the result.
+
+    A JumboError becomes a failed result, Unreachable an unreachable one; secrets of every access that was used are
+    scrubbed from the result, since Ansible scrubs only what modules declare as no_log.
+    """
+
+    NAME = ""
+    _requires_connection = False
+    _supports_async = False
+    _supports_check_mode = True
+    _supports_diff = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Carry the action out for one host, or for all of them where it bypasses the host loop."""
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        self.variables: Mapping[str, Any] = task_vars or {}
+        self.secrets: set[str] = set()
+        try:
+            _checked, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS[self.NAME])
+            result.update(self.perform(to_plain(arguments)))
+        except Unreachable as error:
+            result.update(unreachable=True, msg=str(error), error=error.as_dict())
+        except JumboError as error:
+            result.update(failed=True, msg=str(error), error=error.as_dict())
+        return dict(remove_values(result, self.secrets)) if self.secrets else result
+
+    def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the shape of all actions
+        """Do the work and return the result's keys."""
+        raise AssertionError(f"{type(self).__name__} has no perform()")
+
+    @property
+    def host(self) -> str:
+        """Return the inventory name of the host that this task is for."""
+        return str(self.variables["inventory_hostname"])
+
+    @property
+    def check_mode(self) -> bool:
+        """Return whether nothing may be written."""
+        return bool(self._task.check_mode)
+
+    @property
+    def play_hosts(self) -> list[str]:
+        """Return the hosts of the play that --limit leaves, dead ones included."""
+        return list(self.variables["ansible_play_hosts_all"])
+
+    @property
+    def batch(self) -> list[str]:
+        """Return the hosts of this serial batch."""
+        return list(self.variables["ansible_play_batch"])
+
+    def access(self, host: str) -> Access:
+        """Return the way into one host; its secrets are scrubbed from this action's result."""
+        variables = self.variables["hostvars"][host]
+        access = access_to(host, variables, variables["group_names"])
+        self.secrets.update(access.secrets)
+        return access
+
+    def accesses(self, hosts: Iterable[str]) -> dict[str, Access]:
+        """Return the ways into several hosts, in the order given."""
+        return {host: self.access(host) for host in hosts}

@@ -1,0 +1,59 @@
+"""Closing a phase: did every device do its part, does the gate pass, and what is written down about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import gates
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import results
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+
+Step = Mapping[str, Any]
+
+
+def all_did(run: Run, step: Step, verb: str) -> tuple[bool, list[str]]:
+    """Tell whether every host of the step has a good `done` in the journal; missing counts as not done.
+
+    What went wrong is noted for the last play, which shows hosts as failed or unreachable.
+    """
+    done = results(run.journal.lines(), step["id"], verb)
+    bad = {}
+    for host in dict.fromkeys(change["host"] for change in step["changes"]):
+        data = done.get(host)
+        if data is None:
+            bad[host] = ({"text": f"{host}: {verb} was not finished"}, False)
+        elif data.get("error"):
+            bad[host] = (data["error"], bool(data["error"].get("unreachable")))
+
+    def note(state: waves.State) -> None:
+        for host, (error, unreachable) in bad.items():
+            waves.note_trouble(state, host, error["text"], unreachable=unreachable)
+
+    if bad:
+        run.update(note)
+    return not bad, [error["text"] for error, _unreachable in bad.values()]
+
+
+def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, list[str]]:
+    """Measure a step's gate, write evidence, verdict and findings down, return (passed, lines for a person)."""
+    if step["gate"] is None:
+        return True, []
+    _intent, topology = fabric.intent_of(run)
+    run.journal.write(step=step["id"], host="", event="intent", verb="probe", data={"gate": step["gate"]["name"]})
+    evidence = Measurement(topology, run.load("fleet"), accesses).of(step)
+    result = gates.judge(step, evidence, topology).as_dict()
+    run.journal.write(step=step["id"], host="", event="done", verb="probe", data=result)
+    run.save(f"gate-{step['id']}", evidence)
+
+    def note(state: waves.State) -> None:
+        state["gates"].append({**result, "step": step["id"], "stage": step["stage"]})
+        state["findings"] += result["findings"]
+
+    run.update(note)
+    lines = [summary.gate_line(step["id"], result)]
+    lines += [summary.finding_line(finding) for finding in result["findings"]]
+    return result["verdict"] == "success", lines

@@ -1,0 +1,161 @@
+"""Measuring what a gate wants to know: probes between hosts, pings from devices, counters before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, State
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import open_driver
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import everywhere
+
+PORT = 47900
+"""UDP port of the responders; probes carry a marker, so that counters can tell them from production."""
+
+RESPONDER_SECONDS = 90
+ATTEMPTS = 3
+ECHOES = 3
+
+Step = Mapping[str, Any]
+Reply = dict[str, Any]
+
+
+class Measurement:
+    """One gate's evidence. Addresses come from the states that preflight read."""
+
+    def __init__(self, topology: Topology, states: Mapping[str, State], accesses: Mapping[str, Access]) -> None:
+        self.topology = topology
+        self.states = states
+        self.accesses = accesses
+
+    def of(self, step: Step) -> dict[str, Any]:
+        """Return the evidence for a step's gate; what could not be measured is an error in it, never left out.
+
+        {"probes": {host: reply}, "pings": {host: reply}, "device_pings": [...], "before": {host: state}, "after": ...}
+        """
+        gate = step["gate"]
+        pairs = [(str(source), str(target)) for source, target in gate["pairs"]]
+        watched = self._watched(step, pairs)
+        before = self._states(watched)
+        evidence: dict[str, Any] = {"before": before}
+        if gate["name"] in ("rack_receive", "cross_rack"):
+            refuse = {source: beyond_link(before, source) for source, _target in pairs}
+            evidence["probes"] = self._probes(pairs, gate["ip_mtus"], gate["flows"], refuse)
+        elif gate["name"] in ("gateway", "leg"):
+            evidence["device_pings"] = self._device_pings(pairs, gate["ip_mtus"])
+        else:
+            evidence["pings"] = self._pings(pairs, gate["ip_mtus"])
+        evidence["after"] = self._states(watched)
+        return evidence
+
+    def _watched(self, step: Step, pairs: Iterable[tuple[str, str]]) -> list[str]:
+        """Return the devices whose counters and MTUs matter: the step's, the pairs' ends, and what is between them."""
+        hosts = [change["host"] for change in step["changes"]]
+        for source, target in pairs:
+            hosts += [source.partition(":")[0], target.partition(":")[0]]
+        if step["gate"]["name"] == "cross_rack":
+            hosts += [end.device for link in self.topology.uplinks() for end in link.ends]
+        return list(dict.fromkeys(hosts))
+
+    def _states(self, hosts: Iterable[str]) -> dict[str, State]:
+        return fabric.read_states([self.accesses[host] for host in hosts])
+
+    def _probes(
+        self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int], flows: int, refuse: Mapping[str, int | None]
+    ) -> dict[str, Reply]:
+        """Start every responder first, then probe from every source at once."""
+        listening: dict[str, list[str]] = {}
+        for _source, target in pairs:
+            host = target.partition(":")[0]
+            if (address := self.address(target)) not in listening.setdefault(host, []):
+                listening[host].append(address)
+        replies = dict(
+            zip(listening, everywhere(lambda item: self._respond(*item), listening.items()), strict=True),
+        )
+        silent = {host: reply for host, reply in replies.items() if "error" in reply}
+        sources: dict[str, list[str]] = {}
+        for source, target in pairs:
+            sources.setdefault(source, []).append(target)
+        answers = everywhere(lambda item: self._probe(*item, ip_mtus, flows, refuse[item[0]]), sources.items())
+        return {**silent, **dict(zip(sources, answers, strict=True))}
+
+    def _respond(self, host: str, addresses: list[str]) -> Reply:
+        request = {"verb": "respond", "addresses": addresses, "port": PORT, "seconds": RESPONDER_SECONDS}
+        return self._ask(host, request)
+
+    def _probe(self, source: str, targets: list[str], ip_mtus: Sequence[int], flows: int, refuse: int | None) -> Reply:
+        return self._ask(
+            source.partition(":")[0],
+            {
+                "verb": "probe",
+                "source": self.address(source),
+                "targets": [{"host": target, "address": self.address(target)} for target in targets],
+                "port": PORT,
+                "sizes": list(ip_mtus),
+                "refuse": refuse,
+                "flows": flows,
+                "attempts": ATTEMPTS,
+                "timeout": 1.0,
+            },
+        )
+
+    def _pings(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int]) -> dict[str, Reply]:
+        """Ping as an operator would: ICMP with DF, bound by routes, from every source at once."""
+        sources: dict[str, list[dict[str, str]]] = {}
+        for source, target in pairs:
+            sources.setdefault(source, []).append({"host": target, "address": self.address(target)})
+
+        def ping(item: tuple[str, list[dict[str, str]]]) -> Reply:
+            source, targets = item
+            request = {
+                "verb": "ping",
+                "source": self.address(source),
+                "targets": targets,
+                "ip_mtus": list(ip_mtus),
+                "count": ECHOES,
+            }
+            return self._ask(source.partition(":")[0], request)
+
+        return dict(zip(sources, everywhere(ping, sources.items()), strict=True))
+
+    def _ask(self, host: str, request: Mapping[str, Any]) -> Reply:
+        run = self.accesses[host].run_program
+        if run is None:
+            return {"error": f"{host} is no Linux host: it cannot probe"}
+        try:
+            return run(request, False)
+        except JumboError as error:
+            return {"error": str(error)}
+
+    def _device_pings(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int]) -> list[Reply]:
+        wanted = [(source, target, size) for source, target in pairs for size in ip_mtus]
+        return everywhere(lambda item: self._device_ping(*item), wanted)
+
+    def _device_ping(self, source: str, target: str, ip_mtu: int) -> Reply:
+        host, _colon, interface = source.partition(":")
+        row = {"host": host, "interface": interface, "peer": target, "target": None, "ip_mtu": ip_mtu}
+        try:
+            row["target"] = self.address(target)
+            driver = open_driver(self.accesses[host])
+            return {**row, **driver.ping(self.address(target), ip_mtu, self.address(source), ECHOES)}
+        except JumboError as error:
+            return {**row, "error": str(error)}
+
+    def address(self, end: str) -> str:
+        """Return the IPv4 address of `device:interface`."""
+        host, _colon, interface = end.partition(":")
+        addresses = self.states.get(host, {}).get("interfaces", {}).get(interface, {}).get("addresses") or []
+        for address in addresses:
+            if ":" not in address:
+                return str(address).partition("/")[0]
+        raise JumboError("this interface has no IPv4 address", host=host, object=interface)
+
+
+def beyond_link(states: Mapping[str, State], end: str) -> int | None:
+    """Return one byte more than the link's MTU, which the sender's own kernel must refuse; None where it is unknown."""
+    host, _colon, interface = end.partition(":")
+    found = states.get(host, {}).get("interfaces", {}).get(interface, {}).get("ip_mtu")
+    return int(found) + 1 if found else None

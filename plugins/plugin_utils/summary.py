@@ -1,0 +1,95 @@
+"""What a person is told on the terminal: one line for each thing, in the field's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def plan_lines(plan: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the plan in one line per stage, then what was clamped or noted."""
+    lines = []
+    stages: dict[str, dict[str, set[Any]]] = {}
+    for step in plan["steps"]:
+        stage = stages.setdefault(step["stage"], {"waves": set(), "hosts": set()})
+        stage["waves"].add(step["wave"])
+        stage["hosts"].update(change["host"] for change in step["changes"])
+    for name, stage in stages.items():
+        lines.append(f"{name}: {counted(len(stage['waves']), 'wave')} over {counted(len(stage['hosts']), 'device')}")
+    if not plan["steps"]:
+        lines.append("everything is at its target already: nothing to do")
+    lines += [clamp["sentence"] for clamp in plan["clamps"]]
+    lines += list(plan["notes"])
+    lines += [finding_line(finding) for finding in findings if not finding["blocking"]]
+    return lines
+
+
+def step_lines(plan: Mapping[str, Any]) -> list[str]:
+    """Return the plan step by step: what changes in it, and the gate that proves it."""
+    lines = []
+    for step in plan["steps"]:
+        gate = f", then gate {step['gate']['name']}" if step["gate"] else ""
+        lines.append(f"step {step['id']} ({step['phase']}){gate}")
+        lines += [f"  {change_line(change)}" for change in step["changes"]]
+    return lines
+
+
+def change_line(change: Mapping[str, Any]) -> str:
+    """Return one change: `leaf1 Vlan10: 1500 -> 9000`."""
+    return f"{change['host']} {change['object']}: {what(change)}"
+
+
+def what(change: Mapping[str, Any]) -> str:
+    """Return what a change does to its object."""
+    if change["field"] == "ip_mtu":
+        return f"{change['from']} -> {change['to']}"
+    if change["field"] == "route_mtu":
+        pinned = (change["from"] or 0) < change["to"] and change["from"] is not None
+        return f"{'lifted to' if pinned else 'routes pinned at'} {change['to']}"
+    return "written to the boot configuration" if change["to"] else "taken out of the boot configuration"
+
+
+def taken_back_lines(acts: Iterable[tuple[Any, Mapping[str, Any]]]) -> list[str]:
+    """Return one line for each change that was taken back and read back, and the reason where one was not."""
+    lines = []
+    for outcome, handle in acts:
+        if outcome.ok:
+            lines += [f"{back_line(change)}, read back" for change in reversed(handle["changes"])]
+        else:
+            lines.append(outcome.message)
+    return lines
+
+
+def back_line(change: Mapping[str, Any]) -> str:
+    """Return one change the other way round: `leaf1 Vlan10: 9000 -> 1500`."""
+    what_now = f"{change['to']} -> {change['from']}"
+    if change["field"] == "route_mtu":
+        what_now = f"pinned at {change['from']}" if " " in change["object"] else "routes as they were before the pin"
+    if change["field"] == "persisted":
+        what_now = "out of the boot configuration"
+    return f"{change['host']} {change['object']}: {what_now}"
+
+
+def finding_line(finding: Mapping[str, Any]) -> str:
+    """Return one finding: where and why."""
+    where = ":".join(str(part) for part in (finding["host"], finding["interface"]) if part)
+    return (
+        f"{where}: {finding['reason']}"
+        if where and not str(finding["reason"]).startswith(where)
+        else str(finding["reason"])
+    )
+
+
+def gate_line(step: str, gate: Mapping[str, Any]) -> str:
+    """Return one gate's verdict: `gate rack_receive: success - expected ..., actual ...`."""
+    return f"gate {gate['name']} ({step}): {gate['verdict']} - expected {gate['expected']}, actual {gate['actual']}"
+
+
+def titled(host: str, text: str) -> str:
+    """Return a device's own difference under its name."""
+    return f"--- {host}\n{text.rstrip()}\n"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 wave` or `3 waves`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
