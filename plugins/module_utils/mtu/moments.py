@@ -55,15 +55,23 @@ class Moment:
 def moments(plan: Plan) -> list[Moment]:
     """Return every moment of a plan: before it, each step in flight, after it.
 
-    Steps that do not need each other, directly or not, may be in flight together.
+    A step in flight has what it needs confirmed, and nothing else begun; two steps of which neither needs the other may
+    be in flight together. That is enough: each check holds one sender against one limit, so only the last step of each
+    matters, and what else is confirmed or not changes neither.
     """
     before = _ancestors(plan)
     found = [Moment("before the roll-out", (), ())]
-    for step in plan.steps:
-        settled = tuple(other for other in plan.steps if other.id in before[step.id])
-        apart = (other for other in plan.steps if other.id not in before[step.id] and step.id not in before[other.id])
-        found.append(Moment(step.id, settled, tuple(apart)))
+    for index, step in enumerate(plan.steps):
+        found.append(_moment(plan, before, step))
+        apart = (other for other in plan.steps[:index] if other.id not in before[step.id])
+        found.extend(_moment(plan, before, step, other) for other in apart)
     return [*found, Moment("after the roll-out", plan.steps, ())]
+
+
+def _moment(plan: Plan, before: Mapping[str, set[str]], *flying: Step) -> Moment:
+    done = set().union(*(before[step.id] for step in flying))
+    settled = tuple(step for step in plan.steps if step.id in done)
+    return Moment(flying[0].id, settled, flying)
 
 
 def _ancestors(plan: Plan) -> dict[str, set[str]]:
@@ -187,8 +195,10 @@ class Values:
             return [(Sender(link, None), Sender(saved or link, None))]
         running = Sender(link, self.live.pin(end), tuple(sorted(self.live.lifts(end).items())))
         if self.live.persists(end.device):
-            kept = Sender(saved or link, running.pin, running.lifts)
-            return [(running, kept), (running, Sender(kept.link, kept.pin))]
+            kept = Sender(saved or link, running.pin)
+            if self.live.unpersisted_lifts(end):  # a guard holds them: the boot configuration has only the pins
+                return [(running, kept)]
+            return [(running, Sender(kept.link, kept.pin, running.lifts)), (running, kept)]
         # Nothing of ours would come back: the link at what its owner says, else at the old size, and no pins.
         return [(running, Sender(saved or min(link, baseline), None))]
 

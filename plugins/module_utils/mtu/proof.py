@@ -7,7 +7,7 @@ sides, so every subset of a step's changes, every timer that fires and every reb
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from .intent_types import End, Intent, Link, Member, Segment
 from .live import Live, v4_subnets
@@ -67,6 +67,7 @@ class _Prover:
         self.notes: dict[str, None] = {}
         self.caps = Caps(live, self.values)
         self.segments = self.topology.jumbo_segments()
+        self._gateways = {end for segment in self.segments for end in self.topology.gateways(segment)}
         self.hosts = {segment.name: self.topology.hosts_in(segment) for segment in self.segments}
 
     def run(self) -> Proof:
@@ -106,24 +107,31 @@ class _Prover:
                 self._judge(moment, packet, cap)
             return
         for path in self.topology.paths(packet.source, member.end):
-            for hop in path:
-                for cap in self.caps.hop(hop):
-                    self._judge(moment, packet, cap, path, hop)
-            for cap in self.caps.destination(member):
-                self._judge(moment, packet, cap, path)
+            caps = [(cap, hop) for hop in path for cap in self.caps.hop(hop)]
+            self._follow(moment, packet, [*caps, *((cap, None) for cap in self.caps.destination(member))], path)
         for link in self.caps.failover(packet.source, member.end):
-            for cap in self.caps.link(link):
-                self._judge(moment, packet, cap)
+            for way in self.caps.ways(link):
+                self._follow(moment, packet, [(cap, None) for cap in way], ())
+
+    def _follow(
+        self, moment: Moment, packet: Packet, caps: Sequence[tuple[Cap, Hop | None]], path: tuple[Hop, ...]
+    ) -> None:
+        """Hold a packet against one limit after the other, as far as it gets."""
+        for cap, hop in caps:
+            self._judge(moment, packet, cap, path, hop)
+            if cap.verdict == PTB and cap.stops(packet.size):
+                return
 
     def _judge(
         self, moment: Moment, packet: Packet, cap: Cap, path: tuple[Hop, ...] = (), hop: Hop | None = None
     ) -> None:
         if packet.size <= cap.size:
             return
-        if cap.verdict == PTB and self._was_so(packet, cap):
-            note = (
-                f"{packet.source} to {packet.target.name}: packets above {cap.size} are answered at {cap.name} already"
-            )
+        # What a gateway itself accepts isn't told: its own MTU stands for it, and hosts may have sent more before.
+        at_gateway = cap.end in self._gateways and cap.end == packet.member.end
+        if (cap.verdict == PTB or at_gateway) and self._was_so(packet, cap):
+            fate = "may not be taken" if at_gateway else "are answered"
+            note = f"{packet.source} to {packet.target.name}: packets above {cap.size} {fate} at {cap.name} already"
             self.notes[note] = None
             return
         raise _not_proven(moment, packet, cap, path, hop)
@@ -190,18 +198,16 @@ class _Prover:
 
     def _check_gates(self) -> None:
         """Refuse a gate that would probe paths which aren't raised yet, or may still change: it could not pass."""
-        for moment, step in zip(self.moments[1:], self.plan.steps):
-            if step.gate is None or step.gate.name not in PROBES:
-                continue
-            others = tuple(other for other in moment.flying if other is not step)
-            probed = Moment(step.id, (*moment.settled, step), others)
-            self.caps.at(probed)
-            size = max(step.gate.ip_mtus)
-            ends = {str(end): end for ends in self.hosts.values() for end in ends}
-            for pair in step.gate.pairs:
-                source, target = ends.get(pair[0]), ends.get(pair[1])
-                if source and target:
-                    self._check_probe(probed, source, target, size)
+        ends = {str(end): end for ends in self.hosts.values() for end in ends}
+        for moment in self.moments:
+            for step in (step for step in moment.flying if step.gate and step.gate.name in PROBES):
+                others = tuple(other for other in moment.flying if other is not step)
+                probed = Moment(step.id, (*moment.settled, step), others)
+                self.caps.at(probed)
+                for pair in step.gate.pairs if step.gate else ():
+                    source, target = ends.get(pair[0]), ends.get(pair[1])
+                    if source and target and step.gate:
+                        self._check_probe(probed, source, target, max(step.gate.ip_mtus))
 
     def _check_probe(self, moment: Moment, source: End, target: End, size: int) -> None:
         here, there = self.topology.segment_of(source), self.topology.segment_of(target)

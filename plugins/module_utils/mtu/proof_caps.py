@@ -23,6 +23,11 @@ class Cap:
     name: str
     verdict: str
     why: str
+    most: int | None = None  # what it may carry at best: a larger packet surely ends here
+
+    def stops(self, size: int) -> bool:
+        """Tell whether a packet of this size goes no further, whatever the moment holds."""
+        return self.most is not None and size > self.most
 
 
 class Caps:
@@ -36,7 +41,7 @@ class Caps:
         self.segments = self.topology.jumbo_segments()
         self.moment = Moment("", (), ())
         self._hops: dict[Hop, list[Cap]] = {}
-        self._links: dict[Link, list[Cap]] = {}
+        self._links: dict[Link, list[list[Cap]]] = {}
         self._least: dict[Any, int] = {}
 
     def at(self, moment: Moment) -> None:
@@ -59,7 +64,7 @@ class Caps:
         """Return what an interface surely sends; larger packets are answered where it routes, else lost."""
         values = self.values.size(end, self.moment)
         size = min(values)
-        return Cap(size, end, str(end), PTB if routed else BLACKHOLE, values[size])
+        return Cap(size, end, str(end), PTB if routed else BLACKHOLE, values[size], max(values))
 
     def forgiven(self, end: End) -> bool:
         """Tell whether a host that can't persist is left out of the reboots: only where a waiver says so."""
@@ -177,8 +182,14 @@ class Caps:
 
     def link(self, link: Link) -> list[Cap]:
         """Return the limits of both ends of a routed link, both ways."""
+        return [cap for way in self.ways(link) for cap in way]
+
+    def ways(self, link: Link) -> list[list[Cap]]:
+        """Return the limits of a routed link for each direction, in the order that a packet meets them."""
         if link not in self._links:
-            ends = [self.topology.logical(port) for port in link.ends]
-            caps = [cap for end in ends for cap in (self.send(end, routed=True), self.receive(end))]
-            self._links[link] = caps
+            a, b = (self.topology.logical(port) for port in link.ends)
+            box = self.live.through_limit(link)
+            between = [Cap(box[0], None, box[1], BLACKHOLE, "in the cable")] if box else []
+            ends = ((a, b), (b, a))
+            self._links[link] = [[self.send(x, routed=True), *between, self.receive(y)] for x, y in ends]
         return self._links[link]

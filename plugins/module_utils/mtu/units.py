@@ -101,7 +101,7 @@ def frame_to_ip_mtu(max_frame: int, tagging: str = "untagged") -> int:
 def flows_needed(width: int, miss: float = 1e-6) -> int:
     """Return how many flows cross each of `width` equal paths, all of them missed with a probability below `miss`.
 
-    N = ceil(ln(k/p) / -ln(1-1/k)): 21 for 2 paths, 53 for 4, 119 for 8 at p=1e-6. One path needs one flow.
+    N = ceil(ln(k/p) / -ln(1-1/k)): 21 for 2 paths, 53 for 4, 120 for 8 at p=1e-6. One path needs one flow.
     """
     if width <= 1:
         return 1

@@ -1,0 +1,141 @@
+"""A fabric for tests: an inventory as read_intent takes it, and the states that its devices would tell."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+
+L2_PORT = 9214  # what EOS gives a switched port without being asked
+
+
+def inventory(spines: int = 2, leafs: int = 3, hosts: int = 2, **shared: Any) -> dict[str, Any]:
+    """Racks of one leaf; h1, h2 ... counted through; Vlan10 is the back end (jumbo), Vlan20 the front end."""
+    variables: dict[str, Any] = {"jumbo_links": [], "jumbo_segments": [], "jumbo_soak": "30s"}
+    found: dict[str, Any] = {f"spine{s}": _host("eos", ["spines"], variables) for s in range(1, spines + 1)}
+    number = 0
+    for leaf in range(1, leafs + 1):
+        name = f"leaf{leaf}"
+        found[name] = _host("eos", ["leafs"], variables)
+        for spine in range(1, spines + 1):
+            ends = [f"{name}:Ethernet{spine}", f"spine{spine}:Ethernet{leaf}"]
+            variables["jumbo_links"].append({"ends": ends, "routing": "static"})
+        back, front = [f"{name}:Vlan10"], [f"{name}:Vlan20"]
+        for port in range(1, hosts + 1):
+            number += 1
+            host = f"h{number}"
+            found[host] = _host("linux", ["servers"], variables)
+            variables["jumbo_links"] += [
+                [f"{host}:eth1", f"{name}:Ethernet{10 + port}"],
+                [f"{host}:eth0", f"{name}:Ethernet{20 + port}"],
+            ]
+            back.append(f"{host}:eth1")
+            front.append(f"{host}:eth0")
+        variables["jumbo_segments"] += [
+            {"name": f"back{leaf}", "vlan": 10, "subnets": [f"10.10.{leaf}.0/24"], "role": "jumbo", "members": back},
+            {
+                "name": f"front{leaf}",
+                "vlan": 20,
+                "subnets": [f"10.20.{leaf}.0/24"],
+                "role": "frontend",
+                "members": front,
+            },
+        ]
+    variables.update(shared)
+    return found
+
+
+def _host(platform: str, groups: list[str], variables: dict[str, Any]) -> dict[str, Any]:
+    return {"platform": platform, "groups": groups, "variables": variables}
+
+
+def load(hosts: dict[str, Any]) -> tuple[Intent, Topology]:
+    intent = read_intent(hosts)
+    return intent, Topology(intent)
+
+
+def interface(name: str, size: int, **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kind": None,
+        "ip_mtu": size,
+        "mru": None,
+        "device_mtu": size,
+        "configured_mtu": None,
+        "persisted_mtu": size,
+        "max_ip_mtu": None,
+        "parent": None,
+        "members": None,
+        "oper_up": True,
+        "addresses": [],
+        "counters": {},
+        "neighbours": [],
+        **more,
+    }
+
+
+def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
+    """Every device before a roll-out: hosts, SVIs and routed ports at 1500, switched ports at 9214."""
+    topology = Topology(intent)
+    found: dict[str, Any] = {}
+    for name, device in intent.devices.items():
+        found[name] = {
+            "host": name,
+            "platform": device.platform,
+            "interfaces": {},
+            "pending": {"owner": "none", "name": None, "seconds_left": None},
+            "saved": True,
+            "unsaved_diff": "",
+        }
+        if device.is_host:
+            found[name].update(routes=[], guard={"state": "none"}, persistence="lab-file", forwarding=False)
+    uplinks = topology.uplinks()
+    for link in intent.links:
+        for end in link.ends:
+            is_host = intent.devices[end.device].is_host
+            size = 1500 if is_host else underlay if link in uplinks else L2_PORT
+            found[end.device]["interfaces"][end.interface] = interface(end.interface, size)
+    for segment in intent.segments:
+        for member in segment.members:
+            if not member.managed or member.interface is None:
+                continue
+            ports = found[member.device]["interfaces"]
+            ports.setdefault(member.interface, interface(member.interface, 1500))
+            if intent.devices[member.device].is_host:
+                gateway = segment.subnets[0].rsplit(".", 1)[0] + ".1"
+                found[member.device]["routes"] += _routes(member.interface, segment.subnets[0], gateway, segment.role)
+    return found
+
+
+def _routes(name: str, subnet: str, gateway: str, role: str) -> list[dict[str, Any]]:
+    far = "10.10.0.0/16" if role == "jumbo" else "0.0.0.0/0"
+    return [
+        {"prefix": subnet, "gateway": None, "interface": name, "mtu": None},
+        {"prefix": far, "gateway": gateway, "interface": name, "mtu": None},
+    ]
+
+
+def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the states after these changes (as dicts), confirmed and persisted as the drivers would."""
+    after = copy.deepcopy(before)
+    for change in changes:
+        state = after[change["host"]]
+        name, _space, prefix = change["object"].partition(" ")
+        if change["field"] == "ip_mtu":
+            state["interfaces"][name].update(ip_mtu=change["to"], device_mtu=change["to"], persisted_mtu=change["to"])
+        elif change["field"] == "route_mtu" and prefix:
+            known = [r for r in state["routes"] if r["prefix"] == prefix]
+            if not known:
+                known = [{"prefix": prefix, "gateway": "same", "interface": name, "mtu": None}]
+                state["routes"] += known
+            known[0]["mtu"] = change["to"]
+            state["guard"] = {"state": "confirmed"}
+        elif change["field"] == "route_mtu":
+            for route in state["routes"]:
+                if route["interface"] == name:
+                    route["mtu"] = change["to"]
+        elif change["field"] == "persisted":
+            state["guard"] = {"state": "released"}
+    return after
