@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 from .errors import ProbeError
 from .routes import DEFAULT
@@ -14,8 +13,7 @@ LARGEST_IP_MTU = 65535
 SHAPE = '{"object": "eth1" or "eth1 10.0.0.0/24", "field": "ip_mtu" | "route_mtu" | "persisted", "from", "to"}'
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One wish for one object; sizes are bytes of IP packet, None means that no route is pinned."""
 
     interface: str

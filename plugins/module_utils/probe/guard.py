@@ -14,7 +14,6 @@ import contextlib
 import os
 import select
 import signal
-from dataclasses import replace
 from typing import Any, Dict
 
 from . import multicast
@@ -165,7 +164,7 @@ class Guard:
         return verdict == "armed" and (self.terminated or boot_time() >= float(self.data["deadline"]))
 
     def _indexes(self) -> set[int]:
-        return {link.index for name, link in self.seen.items() if name in self.data["interfaces"]}
+        return {link.ifindex for name, link in self.seen.items() if name in self.data["interfaces"]}
 
     def _look(self) -> bool:
         """Compare what is with what should be, and pin what is loose. False where a verb is at work: look again."""
@@ -197,7 +196,7 @@ class Guard:
         else:
             facts = [
                 (field, getattr(before, field), getattr(link, field))
-                for field in ("mtu", "oper_up", "index", "carrier_changes", "addresses")
+                for field in ("mtu", "oper_up", "ifindex", "carrier_changes", "addresses")
             ]
         changed = [
             {"time": clock_text(), "interface": name, "field": field, "from": old, "to": new}
@@ -210,8 +209,8 @@ class Guard:
     def _note_flaps(self, down: set[int]) -> None:
         """Write down a link that was heard to be down: it may be up again before anybody looks."""
         for name, link in list(self.seen.items()):
-            if link.index in down and link.oper_up:
-                self.seen[name] = replace(link, oper_up=False)
+            if link.ifindex in down and link.oper_up:
+                self.seen[name] = link._replace(oper_up=False)
                 entry = {"time": clock_text(), "interface": name, "field": "oper_up", "from": True, "to": False}
                 self._remember("link_changed", [entry])
                 self._write()

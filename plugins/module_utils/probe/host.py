@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import traceback
 from typing import Any, Callable, Dict
 
 from .errors import ProbeError
@@ -51,8 +50,10 @@ def _verb(request: Any) -> Callable[[Json], Json]:
 
 def unforeseen(error: BaseException) -> ProbeError:
     """Turn an error of ours, or of the system, into one that names where it was met."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    at = f"{where.name}, line {where.lineno}"
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    at = f"{trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}" if trace is not None else None
     if isinstance(error, OSError):
         named = f" ({error.filename})" if error.filename else ""
         message = f"the system refused: {error.strerror or error}{named}"

@@ -18,6 +18,7 @@ from .pins import pin_loose, require_pinned
 from .record import GUARDED, Record, acting, last_holder
 from .routes import (
     DEFAULT,
+    HOST_SUFFIX,
     OUR_PROTOCOL,
     Route,
     add,
@@ -171,7 +172,7 @@ def _new_route(one: Change, routes: list[Route], size: int | None, link: Link) -
     require_editable(cover, routes)
     _require_from(one, cover, link)
     tokens = list(cover.tokens_with(size))
-    tokens[1] = prefix
+    tokens[1] = prefix[: -len(HOST_SUFFIX)] if prefix.endswith(HOST_SUFFIX) else prefix  # as the kernel prints it
     tokens[tokens.index("proto") + 1] = OUR_PROTOCOL
     return tuple(tokens)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import ProbeError
 from .iproute import ip, ip_json
@@ -19,12 +18,11 @@ STANDS_ON = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec
 BOUND_BY_PARENT = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"})
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """One network device; MTU values are bytes of IP packet (Linux leaves the Ethernet header out)."""
 
     name: str
-    index: int
+    ifindex: int
     kind: str
     mtu: int
     min_mtu: int | None
@@ -106,7 +104,7 @@ def _link(entry: dict[str, Any]) -> Link:
     statistics = entry.get("stats64", {})
     return Link(
         name=entry["ifname"],
-        index=entry["ifindex"],
+        ifindex=entry["ifindex"],
         kind=kind,
         mtu=entry["mtu"],
         min_mtu=entry.get("min_mtu") or None,

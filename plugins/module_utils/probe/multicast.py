@@ -30,7 +30,7 @@ def plan_pin(link: Link, mtu: int, routes: list[Route]) -> dict[str, Any] | None
     if _leaves_by() == link.name:
         return {"text": " ".join([*tokens, "mtu", str(mtu)]), "rule": None}
     # One table serves all interfaces: the metric keeps their routes apart, the kernel picks the one that fits.
-    tokens += ["table", TABLE, "metric", str(link.index), "mtu", str(mtu)]
+    tokens += ["table", TABLE, "metric", str(link.ifindex), "mtu", str(mtu)]
     return {"text": " ".join(tokens), "rule": rule_of(link.name)}
 
 

@@ -17,8 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, NamedTuple
 
 from .errors import ProbeError
 from .files import PRIVATE_FOLDER, boot_time, is_locked, lock, read_json, write_json
@@ -33,8 +32,7 @@ ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 Json = Dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """The folder of one id."""
 
     id: str

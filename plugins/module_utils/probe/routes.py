@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from dataclasses import dataclass
-from typing import Iterable, Tuple
+from typing import Iterable, NamedTuple, Tuple
 
 from .errors import ProbeError
 from .iproute import ip
@@ -33,14 +32,14 @@ MARKS = frozenset(
     }
 )
 DEFAULT = "0.0.0.0/0"
+HOST_SUFFIX = "/32"
 TYPES = frozenset(
     {"unicast", "local", "broadcast", "multicast", "anycast", "throw", "unreachable", "prohibit", "blackhole", "nat"}
 )
 Key = Tuple[str, str, str, str, str]
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """One IPv4 route; `tokens` is all of what `ip -d route show` said of it, the marks left out."""
 
     tokens: tuple[str, ...]
@@ -207,7 +206,7 @@ def _gateway(tokens: tuple[str, ...]) -> str | None:
 def _prefix(word: str) -> str:
     if word == "default":
         return DEFAULT
-    return word if "/" in word else f"{word}/32"
+    return word if "/" in word else word + HOST_SUFFIX
 
 
 def _without_mtu(tokens: tuple[str, ...]) -> tuple[str, ...]:

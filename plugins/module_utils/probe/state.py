@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
+import sys
 from typing import Any, Dict, Iterable
 
 from . import guard, persistence, responder
@@ -27,8 +27,8 @@ def read(request: Json) -> Json:
     guards = guard.statuses()
     return {
         "platform": "linux",
-        "kernel": platform.release(),
-        "python": platform.python_version(),
+        "kernel": os.uname().release,
+        "python": ".".join(map(str, sys.version_info[:3])),
         "boot_id": _first_line("/proc/sys/kernel/random/boot_id"),
         "interfaces": {name: _interface(links[name], links, tools.get(name, {})) for name in names},
         "missing": [name for name in asked or () if name not in links],

@@ -6,7 +6,6 @@ never what it receives, as on a real NIC.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
 import json
@@ -17,7 +16,6 @@ import subprocess
 import sys
 import textwrap
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,22 +24,23 @@ import pytest
 
 PROGRAM = Path(__file__).parents[3] / "plugins" / "module_utils" / "probe"
 PYTHON = os.environ.get("JUMBO_HOST_PYTHON", os.path.realpath(sys.executable))
-# What the controller's loader does: the package comes through standard input and is never a file on the host.
+# What the controller's loader does: the package comes through standard input and is never a file on the host. Compiled
+# before, by the same interpreter, since these tests send it some hundred times.
 LOADER = """
-import base64, json, sys, zlib
+import base64, marshal, sys, zlib
 from importlib.machinery import ModuleSpec
-SOURCES = json.loads(zlib.decompress(base64.b64decode({sources!r})))
+CODES = marshal.loads(zlib.decompress(base64.b64decode({codes!r})))
 class Finder:
     def find_spec(self, name, path=None, target=None):
         head, _, tail = name.partition(".")
-        if head != "jumbo_probe" or (tail or "__init__") not in SOURCES:
+        if head != "jumbo_probe" or (tail or "__init__") not in CODES:
             return None
         return ModuleSpec(name, self, is_package=not tail)
     def create_module(self, spec):
         return None
     def exec_module(self, module):
         tail = module.__name__.partition(".")[2] or "__init__"
-        exec(compile(SOURCES[tail], module.__name__, "exec"), module.__dict__)
+        exec(CODES[tail], module.__dict__)
 sys.meta_path.insert(0, Finder())
 from jumbo_probe.host import main
 sys.exit(main({request!r}))
@@ -59,7 +58,7 @@ exec >/dev/null
 while :; do sleep 86400 & wait $!; done
 """
 
-missing = [name for name in ("unshare", "nsenter", "ip", "ethtool", "ping") if shutil.which(name) is None]
+missing = [name for name in ("setpriv", "unshare", "nsenter", "ip", "ethtool", "ping") if shutil.which(name) is None]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,18 +71,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=why))
 
 
+COMPILE = """
+import base64, json, marshal, sys, zlib
+codes = {name: compile(text, name, "exec") for name, text in json.load(sys.stdin).items()}
+sys.stdout.write(base64.b64encode(zlib.compress(marshal.dumps(codes), 1)).decode())
+"""
+
+
 @functools.cache
-def sources(patches: tuple[tuple[str, tuple[str, str]], ...]) -> bytes:
+def codes(patches: tuple[tuple[str, tuple[str, str]], ...]) -> str:
     content = {path.stem: path.read_text() for path in PROGRAM.glob("*.py")}
     for name, (old, new) in patches:
         assert old in content[name]
         content[name] = content[name].replace(old, new)
-    return base64.b64encode(zlib.compress(json.dumps(content).encode()))
+    command = [PYTHON, "-c", COMPILE]
+    return subprocess.run(command, input=json.dumps(content), capture_output=True, text=True, check=True).stdout
 
 
 def make_program(request: dict[str, Any], patches: Mapping[str, tuple[str, str]] | None = None) -> str:
     """Return what is sent to `python3 -` for one request; `patches` replace a text of a module."""
-    return LOADER.format(sources=sources(tuple((patches or {}).items())), request=json.dumps(request))
+    return LOADER.format(codes=codes(tuple((patches or {}).items())), request=json.dumps(request))
 
 
 def eventually(condition: Callable[[], Any], limit: float = 8.0, what: str = "it") -> Any:
@@ -103,7 +110,9 @@ class Node:
     def __init__(self, name: str) -> None:
         self.name = name
         options = ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        self.holder = subprocess.Popen(["unshare", *options, "sh", "-c", PRIVATE], stdout=subprocess.PIPE, text=True)
+        # Even a killed test run leaves nothing behind: its death ends unshare, which ends the namespaces.
+        command = [str(shutil.which("setpriv")), "--pdeathsig", "KILL", "unshare", *options, "sh", "-c", PRIVATE]
+        self.holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout is not None
         assert self.holder.stdout.readline() == "ready\n"
         children = Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children")
@@ -126,8 +135,10 @@ class Node:
         assert done.returncode == 0, f"{self.name}: {done.stderr} in {lines}"
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a helper of the test: outside the process namespace, where nsenter execs and a kill hits it."""
+        command = [str(shutil.which("nsenter")), "-t", str(self.pid), "--net", "--mount", *arguments]
         return subprocess.Popen(
-            self.command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def close(self) -> None:
@@ -234,15 +245,13 @@ class Fabric:
             f"""
             link set lo up
             link set eth0 up
-            link set eth1 up
+            link set eth1 gso_max_segs 1 up
             addr add 10.9.0.{number}/24 dev eth0
             addr add 10.10.{rack}.{number}/24 dev eth1
             route add default via 10.9.0.1
             route add 10.10.0.0/16 via 10.10.{rack}.1 dev eth1 src 10.10.{rack}.{number} proto static
             """
         )
-        for node, port in ((self.switch, f"p-{name}"), (self.switch, f"c-{name}"), (host, "eth1")):
-            node.run("ethtool", "-K", port, "tso", "off", "gso", "off", "gro", "off", check=False)
         return host
 
     def close(self) -> None:
