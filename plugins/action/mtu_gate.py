@@ -9,6 +9,7 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import judging, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.fabric import inventory_of
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.phases import plan_step
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -31,7 +32,7 @@ class ActionModule(FabricAction):
         if name is None or not allowed(state, phase):
             return {"changed": False, "skipped": True, "passed": False}
         step = plan_step(run, name)
-        passed, lines = judging.all_did(run, step, "apply" if after == "applied" else "confirm")
+        passed, lines = judging.all_did(run, step, MAKING if after == "applied" else CONFIRMING)
         if passed and after == "applied":
             hosts = inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
             passed, lines = judging.judge(run, step, self.accesses(hosts))

@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, judging, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Executor, results
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING, Executor, results
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.fabric import inventory_of
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.phases import plan_step
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -52,13 +52,13 @@ class ActionModule(FabricAction):
         accesses = self.accesses(inventory_of(self.variables["hostvars"], self.variables["groups"]["all"]))
         executor = Executor(run.journal, run.id)
         conduct.apply_everywhere(executor, accesses, step, within)
-        passed, lines = judging.all_did(run, step, "apply")
+        passed, lines = judging.all_did(run, step, MAKING)
         if passed:
             passed, lines = judging.judge(run, step, accesses)
         run.update(lambda state: waves.record(state, phase, "applied", passed))
         if passed:
             conduct.confirm_everywhere(executor, accesses, step["id"])
-            passed, more = judging.all_did(run, step, "confirm")
+            passed, more = judging.all_did(run, step, CONFIRMING)
             run.update(lambda state: waves.record(state, phase, "confirmed", passed))
             lines += more
         return lines
@@ -70,7 +70,7 @@ class ActionModule(FabricAction):
         steps = waves.steps_to_take_back(state)
         phases = {step["id"]: step["phase"] for step in run.load("plan")["steps"]}
         changed = any(
-            data.get("changed") for step in steps for data in results(run.journal.lines(), step, "apply").values()
+            data.get("changed") for step in steps for data in results(run.journal.lines(), step, MAKING).values()
         )
         acts = conduct.take_back(run.journal, run.id, self.access, phases, steps)
         bad = [outcome for outcome, _handle in acts if not outcome.ok]
@@ -78,7 +78,7 @@ class ActionModule(FabricAction):
         def note(state: waves.State) -> None:
             state["reverted"] = False if bad else True if changed else None
             for outcome in bad:
-                waves.note_trouble(state, outcome.host, outcome.message, unreachable=outcome.unreachable)
+                waves.note_not_taken_back(state, outcome.host, outcome.message, unreachable=outcome.unreachable)
 
         run.update(note)
         return {"changed": changed, "progress": summary.taken_back_lines(acts)}

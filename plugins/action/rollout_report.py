@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_report
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -41,3 +41,7 @@ class ActionModule(FabricAction):
         if state["verdict"] == "running":
             state["verdict"] = "failed"
             state.setdefault("reason", "the roll-out ended before its last wave was closed")
+        if state["verdict"] not in waves.GOOD and not state["troubles"]:
+            for finding in state["findings"]:
+                if finding["host"]:
+                    waves.note_trouble(state, finding["host"], summary.finding_line(finding), unreachable=False)

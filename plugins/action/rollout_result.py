@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
-
-GOOD = ("planned", "passed", "soaking")
 
 
 class ActionModule(FabricAction):
@@ -23,11 +22,11 @@ class ActionModule(FabricAction):
         trouble = report.get("troubles", {}).get(self.host)
         if trouble and trouble["unreachable"]:
             return {"unreachable": True, "msg": trouble["message"]}
-        if trouble and verdict not in GOOD:
+        if trouble and verdict not in waves.GOOD:
             return {"failed": True, "msg": trouble["message"]}
         # Where no host is to blame, the first one carries the verdict: an exit status needs a failed host.
-        if verdict not in GOOD and not report.get("troubles") and self.host == self.play_hosts[0]:
+        if verdict not in waves.GOOD and not report.get("troubles") and self.host == self.play_hosts[0]:
             return {"failed": True, "msg": f"the roll-out ended as {verdict}; the report names the reason"}
         if self.host not in report.get("touched", []):
             return {"skipped": True, "changed": False}
-        return {"changed": verdict in GOOD}
+        return {"changed": verdict in waves.GOOD}

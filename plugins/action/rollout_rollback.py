@@ -72,7 +72,7 @@ class ActionModule(FabricAction):
         def note(state: waves.State) -> None:
             state["verdict"] = "failed" if bad else waves.GO
             for outcome in bad:
-                waves.note_trouble(state, outcome.host, outcome.message, unreachable=outcome.unreachable)
+                waves.note_not_taken_back(state, outcome.host, outcome.message, unreachable=outcome.unreachable)
 
         run.update(note)
         lines = summary.taken_back_lines(acts) or ["nothing to take back"]

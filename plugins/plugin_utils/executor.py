@@ -16,6 +16,11 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry im
 THREADS = 64
 """Devices talked to at once: the work is waiting for the network, so threads, not forks."""
 
+MAKING = ("apply", "lift", "persist")
+"""The verbs that make changes; `confirm` and `revert` end them."""
+
+CONFIRMING = ("confirm",)
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -39,6 +44,14 @@ class Outcome:
     def message(self) -> str:
         """Return the error as one sentence, "" when all went well."""
         return str(self.error["text"]) if self.error else ""
+
+
+def verb_of(changes: Sequence[Change]) -> str:
+    """Return the journal's word for making these changes: apply (behind a dead-man), lift or persist."""
+    if any(change["field"] == "persisted" for change in changes):
+        return "persist"
+    lifts = all(change["field"] == "route_mtu" and " " in change["object"] for change in changes)
+    return "lift" if lifts else "apply"
 
 
 def failed(host: str, error: JumboError) -> Outcome:
@@ -74,12 +87,15 @@ class Executor:
         """Arm the dead-man and make one step's changes on one host; the outcome's data is the driver's handle."""
         name = f"{self.rollout}-{step}"
         intent = {"name": name, "within": within, "changes": [dict(change) for change in changes]}
+        verb = verb_of(changes)
+        if verb == "apply":
+            self._write(step, access.host, "intent", "arm", {"name": name, "within": within})
 
         def act(driver: Driver) -> tuple[bool, Handle]:
             handle = driver.apply(changes, within, name)
             return bool(handle["changed"]), handle
 
-        return self._journaled(access, step, "apply", intent, act)
+        return self._journaled(access, step, verb, intent, act)
 
     def confirm(self, access: Access, step: str, handle: Handle) -> Outcome:
         """Disarm and persist from a new connection."""
@@ -122,17 +138,17 @@ def handles(lines: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Handle]
     for line in lines:
         key = (line["step"], line["host"])
         good = line["event"] == "done" and not line["data"].get("error")
-        if line["verb"] == "apply" and (good or line["event"] == "intent"):
+        if line["verb"] in MAKING and (good or line["event"] == "intent"):
             applied[key] = line["data"]
         elif line["verb"] == "revert" and good:
             applied.pop(key, None)
     return applied
 
 
-def results(lines: Iterable[Mapping[str, Any]], step: str, verb: str) -> dict[str, Mapping[str, Any]]:
-    """Return the last `done` of a verb for each host of a step; a host that began and never ended is not in it."""
+def results(lines: Iterable[Mapping[str, Any]], step: str, verbs: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the last `done` of these verbs for each host of a step; a host that never ended is not in it."""
     return {
         line["host"]: line["data"]
         for line in lines
-        if line["step"] == step and line["verb"] == verb and line["event"] == "done"
+        if line["step"] == step and line["verb"] in verbs and line["event"] == "done"
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import too_big
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, State
@@ -18,6 +20,9 @@ PORT = 47900
 RESPONDER_SECONDS = 90
 ATTEMPTS = 3
 ECHOES = 3
+ECHO_INTERVAL = 0.2
+MOST_ECHOES = 1000
+"""The soak in one sitting is as long as this many echoes; a longer one is a state in the evidence, see soak.py."""
 
 Step = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -26,29 +31,38 @@ Reply = dict[str, Any]
 class Measurement:
     """One gate's evidence. Addresses come from the states that preflight read."""
 
-    def __init__(self, topology: Topology, states: Mapping[str, State], accesses: Mapping[str, Access]) -> None:
+    def __init__(
+        self, topology: Topology, states: Mapping[str, State], accesses: Mapping[str, Access], soak_seconds: int
+    ) -> None:
         self.topology = topology
         self.states = states
         self.accesses = accesses
+        self.soak_seconds = soak_seconds
 
     def of(self, step: Step) -> dict[str, Any]:
         """Return the evidence for a step's gate; what could not be measured is an error in it, never left out.
 
-        {"probes": {host: reply}, "pings": {host: reply}, "device_pings": [...], "before": {host: state}, "after": ...}
+        {"probes": {source: reply}, "pings": {source: reply}, "device_pings": [...], "before": {host: state},
+        "after": {host: state}, "asked": {source: target}, "too_big": {source: reply}}, as far as the gate needs it.
+        `after` is read over new connections: it proves that management still works.
         """
         gate = step["gate"]
         pairs = [(str(source), str(target)) for source, target in gate["pairs"]]
         watched = self._watched(step, pairs)
-        before = self._states(watched)
+        before = fabric.read_states([self.accesses[host] for host in watched])
         evidence: dict[str, Any] = {"before": before}
         if gate["name"] in ("rack_receive", "cross_rack"):
             refuse = {source: beyond_link(before, source) for source, _target in pairs}
             evidence["probes"] = self._probes(pairs, gate["ip_mtus"], gate["flows"], refuse)
         elif gate["name"] in ("gateway", "leg"):
             evidence["device_pings"] = self._device_pings(pairs, gate["ip_mtus"])
+        elif gate["name"] == "soak":
+            evidence["pings"] = self._soak(pairs, gate["ip_mtus"])
         else:
-            evidence["pings"] = self._pings(pairs, gate["ip_mtus"])
-        evidence["after"] = self._states(watched)
+            evidence["pings"] = self._pings(pairs, gate["ip_mtus"], ECHOES)
+        evidence["after"] = fabric.read_states([over_new_connections(self.accesses[host]) for host in watched])
+        if gate["name"] == "gateway":
+            evidence.update(self._too_big([target for _source, target in pairs], gate["ip_mtus"], evidence["after"]))
         return evidence
 
     def _watched(self, step: Step, pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -56,12 +70,20 @@ class Measurement:
         hosts = [change["host"] for change in step["changes"]]
         for source, target in pairs:
             hosts += [source.partition(":")[0], target.partition(":")[0]]
-        if step["gate"]["name"] == "cross_rack":
+        if step["gate"]["name"] in ("cross_rack", "soak"):
             hosts += [end.device for link in self.topology.uplinks() for end in link.ends]
         return list(dict.fromkeys(hosts))
 
-    def _states(self, hosts: Iterable[str]) -> dict[str, State]:
-        return fabric.read_states([self.accesses[host] for host in hosts])
+    def _too_big(self, sources: Sequence[str], ip_mtus: Sequence[int], states: Mapping[str, State]) -> dict[str, Any]:
+        """Send packets that a router must refuse, while one is still at the old size, and wait for its answer."""
+        asked = too_big.questions(self.topology, {**self.states, **states}, sources, max(ip_mtus))
+        replies = self._probes(list(asked.items()), ip_mtus, 1, dict.fromkeys(asked)) if asked else {}
+        return {"asked": asked, "too_big": replies}
+
+    def _soak(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int]) -> dict[str, Reply]:
+        """Keep packets of both sizes flowing for the soak's time; one host's rounds follow each other."""
+        echoes = max(ECHOES, round(self.soak_seconds / ECHO_INTERVAL))
+        return self._pings(pairs, ip_mtus, min(echoes, MOST_ECHOES))
 
     def _probes(
         self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int], flows: int, refuse: Mapping[str, int | None]
@@ -102,7 +124,7 @@ class Measurement:
             },
         )
 
-    def _pings(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int]) -> dict[str, Reply]:
+    def _pings(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int], count: int) -> dict[str, Reply]:
         """Ping as an operator would: ICMP with DF, bound by routes, from every source at once."""
         sources: dict[str, list[dict[str, str]]] = {}
         for source, target in pairs:
@@ -115,7 +137,7 @@ class Measurement:
                 "source": self.address(source),
                 "targets": targets,
                 "ip_mtus": list(ip_mtus),
-                "count": ECHOES,
+                "count": count,
             }
             return self._ask(source.partition(":")[0], request)
 
@@ -152,6 +174,12 @@ class Measurement:
             if ":" not in address:
                 return str(address).partition("/")[0]
         raise JumboError("this interface has no IPv4 address", host=host, object=interface)
+
+
+def over_new_connections(access: Access) -> Access:
+    """Return the same way in, but never over a connection that is already there."""
+    run = access.run_program
+    return access if run is None else replace(access, run_program=lambda request, _new: run(request, True))
 
 
 def beyond_link(states: Mapping[str, State], end: str) -> int | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import MAKING
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 from jinja2 import Environment
 
@@ -68,7 +69,7 @@ def _changes(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
     for line in lines:
         if line["event"] != "done" or line["data"].get("error"):
             continue
-        if line["verb"] == "apply" and line["data"].get("changed"):
+        if line["verb"] in MAKING and line["data"].get("changed"):
             made.setdefault(line["step"], []).extend(_row(change) for change in line["data"]["changes"])
         if line["verb"] == "revert":
             for row in made.get(line["step"], []):

@@ -56,11 +56,11 @@ class LinuxShell:
                 self._command(connection), in_data=program_text(request).encode(), sudoable=bool(connection.become)
             )
         except AnsibleAuthenticationFailure as failure:
-            raise AccessDenied(_first_line(failure), host=self.host, advice="Check ansible_user and its key.") from None
+            raise AccessDenied(_sentence(failure), host=self.host, advice="Check ansible_user and its key.") from None
         except AnsibleConnectionFailure as failure:
-            raise Unreachable(_first_line(failure), host=self.host) from None
+            raise Unreachable(_sentence(failure), host=self.host) from None
         except AnsibleError as failure:
-            raise JumboError(_first_line(failure), host=self.host) from None
+            raise JumboError(_sentence(failure), host=self.host) from None
         finally:
             connection.close()
         return self._judge(status, out.decode(errors="replace"), err.decode(errors="replace"))
@@ -120,5 +120,7 @@ class LinuxShell:
         return {name: self.variables[name] for name in _option_variables(kind, plugin) if name in self.variables}
 
 
-def _first_line(failure: Exception) -> str:
-    return str(failure).strip().splitlines()[0]
+def _sentence(failure: Exception) -> str:
+    """Return what went wrong in one line; the last line is the one in which ssh says why."""
+    lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
+    return lines[-1] if lines else type(failure).__name__

@@ -81,8 +81,9 @@ def finding_line(finding: Mapping[str, Any]) -> str:
 
 
 def gate_line(step: str, gate: Mapping[str, Any]) -> str:
-    """Return one gate's verdict: `gate rack_receive: success - expected ..., actual ...`."""
-    return f"gate {gate['name']} ({step}): {gate['verdict']} - expected {gate['expected']}, actual {gate['actual']}"
+    """Return one gate's verdict, with what was found where it is not what was expected."""
+    text = f"gate {gate['name']} ({step}): {gate['verdict']} - {gate['expected']}"
+    return text if gate["verdict"] == "success" else f"{text}; {gate['actual']}"
 
 
 def titled(host: str, text: str) -> str:

@@ -21,6 +21,9 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 GO = "passed"
 """The verdict with which later plays go on. Opening a wave takes it away; only a wave that passed gives it back."""
 
+GOOD = ("planned", "passed", "soaking")
+"""The verdicts with which a run exits 0."""
+
 NOBODY = ["!all"]
 """A host pattern that matches no host and is no error."""
 
@@ -178,6 +181,15 @@ def note_trouble(state: State, host: str, message: str, *, unreachable: bool) ->
     known = state.setdefault("troubles", {}).get(host)
     if known is None or (unreachable and not known["unreachable"]):
         state["troubles"][host] = {"unreachable": unreachable, "message": message}
+
+
+def note_not_taken_back(state: State, host: str, message: str, *, unreachable: bool) -> None:
+    """Remember a host whose changes could not be read back at their old values: a finding as well as a trouble."""
+    note_trouble(state, host, message, unreachable=unreachable)
+    reason = "it could not be read back at its old values"
+    if unreachable:
+        reason += "; what it has not confirmed, its own dead-man takes back"
+    state["findings"].append({"host": host, "interface": None, "reason": reason, "evidence": message})
 
 
 def now() -> str:

@@ -84,11 +84,11 @@ class _Judge:
         findings = self._read_back_findings()
         low = [f"{f['host']}:{f['interface']} {f['reason']}" for f in findings]
         findings += [f for f in self._findings(cases, bad) if not _names(findings, f)]
+        counted = self._counted()
+        findings += [f for f in counted if not _names(findings, f)]
+        low += [f"{f['host']}:{f['interface']} {f['reason']}" for f in counted]
         if self.gate["name"] == "soak":
-            counted, unknown = self._soak()
-            errors += unknown
-            findings += [f for f in counted if not _names(findings, f)]
-            low += [f"{f['host']}:{f['interface']} {f['reason']}" for f in counted]
+            errors += _not_judged(self.growth)
         verdict = FAILURE if bad or low else ERROR if errors else SUCCESS
         actual = self._actual(cases, [*[case.text for case in bad], *low, *errors])
         return GateResult(self.gate["name"], verdict, self._expected(), actual, tuple(findings))
@@ -190,14 +190,14 @@ class _Judge:
                     read_back[f"{host}:{name}"] = interface["ip_mtu"]
         return Facts(read_back, self.growth.too_long, self.addresses)
 
-    def _soak(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """Return (findings, what could not be judged) of the counters while large packets flowed."""
+    def _counted(self) -> list[dict[str, Any]]:
+        """Return the ports that counted frames as too long meanwhile; large packets flowed, or a pair has failed."""
         found = []
         for end, count in sorted(self.growth.too_long.items()):
             if count > 0:
                 host, _colon, interface = end.partition(":")
-                found.append(_finding(host, interface, "it counts frames as too long", f"{count} during the soak"))
-        return found, _not_judged(self.growth)
+                found.append(_finding(host, interface, "it counts frames as too long", f"{count} meanwhile"))
+        return found
 
     # ------------------------------------------------------------------ sentences
 
@@ -207,7 +207,7 @@ class _Judge:
         text = f"{len(self.gate['pairs'])} pairs carry {sizes} bytes{flows}"
         if self.gate["name"] not in _EVIDENCE:
             text += ", unfragmented, and no sender passes its own link MTU"
-        return text + (", no port counts a frame as too long" if self.gate["name"] == "soak" else "")
+        return text + ", no port counts a frame as too long"
 
     def _actual(self, cases: Sequence[_Case], problems: Sequence[str]) -> str:
         good = sum(1 for case in cases if case.kind == SUCCESS)

@@ -73,7 +73,7 @@ def test_a_crash_between_intent_and_done_counts_as_applied_and_not_as_confirmed(
     run = acts()
     run.journal.write(step="s1", host="leaf1", event="intent", verb="apply", data={"name": "r1-s1", "changes": [CHANGE]})
     assert ("s1", "leaf1") in executor.handles(run.journal.lines())
-    assert executor.results(run.journal.lines(), "s1", "apply") == {}
+    assert executor.results(run.journal.lines(), "s1", executor.MAKING) == {}
 
 
 def test_everywhere_keeps_the_order_and_runs_at_once():
