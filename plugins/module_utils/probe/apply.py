@@ -30,6 +30,8 @@ def apply(request: Json) -> Json:
             return _again(record, request["changes"])
         interfaces = prepare(record.id, changes)
         before = snapshot(interfaces)
+        if record.exists():
+            guard.stop(record)  # the one of a change that is over may still be on its way out
         deadline = boot_time() + within
         record.create(
             {
