@@ -53,8 +53,8 @@ class NamespacePlane:
         if port is None:
             self._batch(address_commands(self._node, interface, "replace" if up else "del"))
         else:
-            self._set_flag(self._sysfs(self._plant) / port.plant_end, up)
-            self._set_flag(self._sysfs() / kernel, up)
+            self._set_flag(self._sysfs(self._plant) / port.plant_end, up=up)
+            self._set_flag(self._sysfs() / kernel, up=up)
         if up:  # the kernel forgets static routes with their interface
             self._batch(route_commands(self._node, self._routable))
 
@@ -98,6 +98,17 @@ class NamespacePlane:
             return None
         return Neighbour(port.peer.device, port.peer.interface, self._peer_frame(port))
 
+    def connect(self) -> None:
+        """Switch on the cables of all ports that are on."""
+        for port in self._node.ports:
+            if self._is_on(port.interface, port.kernel):
+                self._set_flag(self._sysfs(self._plant) / port.plant_end, up=True)
+
+    def disconnect(self) -> None:
+        """Switch off the cables of all ports: the far ends see that the node is gone."""
+        for port in self._node.ports:
+            self._set_flag(self._sysfs(self._plant) / port.plant_end, up=False)
+
     def _peer_frame(self, port: Port) -> int:
         peer = self._fabric.nodes[port.peer.device]
         if peer.sizes.max_frame is not None:
@@ -128,7 +139,7 @@ class NamespacePlane:
             raise JumboError(message, host=self._node.name, object=kernel) from error
 
     @staticmethod
-    def _set_flag(folder: Path, up: bool) -> None:
+    def _set_flag(folder: Path, *, up: bool) -> None:
         flags = int((folder / "flags").read_text(), 16)
         (folder / "flags").write_text(hex(flags | _IFF_UP if up else flags & ~_IFF_UP))
 

@@ -26,7 +26,7 @@ from .namespaces import PATH, Namespace
 from .sshd import SshFiles, find_sshd
 from .traffic_log import TrafficLog, traffic_config
 from .watch import Change, Watch
-from .wiring import boot_commands, persisted_commands, plant_state, port_commands, unplug_commands
+from .wiring import boot_commands, persisted_commands, port_commands, unplug_commands
 
 _PORTS_FREE_WITHIN = 3.0  # seconds that the kernel may take to clear a node that went down
 _RETRY = 0.02
@@ -80,6 +80,8 @@ class RunningNode:
         self._keep(self._watch(watch))
         if not self._lost:
             await self.front_end.open()
+        # Only now: a switch that forwards before it has its configuration would answer for sizes that are not its own.
+        self.plane.connect()
         around.events.add(node.name, "up", f"management on {node.listen}:{self.front_end.port}")
 
     def start_traffic(self) -> None:
@@ -92,7 +94,7 @@ class RunningNode:
         """Power off: nothing is shut down in order, as with a plug that is pulled."""
         await self.front_end.close()
         if self._namespace:
-            await self._around.plant.run("ip", "-batch", "-", text=plant_state(self.node, up=False), only_net=True)
+            self.plane.disconnect()
             # Its ports go first: a connection that cannot end keeps the namespace, and with it the ports, for a while.
             await self._namespace.run("ip", "-batch", "-", text=unplug_commands(self.node))
             await self._namespace.kill()
@@ -145,7 +147,7 @@ class RunningNode:
         """Give the node its ports; after a reboot the kernel may still be clearing the old ones, all at once."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + _PORTS_FREE_WITHIN
-        text = port_commands(self.node, pid) + plant_state(self.node, up=True)
+        text = port_commands(self.node, pid)
         while True:
             try:
                 await self._around.plant.run("ip", "-batch", "-", text=text, only_net=True)

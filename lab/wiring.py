@@ -9,7 +9,7 @@ from .platforms import CABLE_MTU, DEFAULT_IP_MTU
 
 
 def cable_commands(fabric: Fabric) -> str:
-    """Return the plant's batch: every cable, both ends up."""
+    """Return the plant's batch: every cable. Its ends go up with the node behind them."""
     return "\n".join(line for cable in fabric.cables for line in _cable(cable)) + "\n"
 
 
@@ -35,11 +35,6 @@ def port_commands(node: Node, pid: int) -> str:
 def unplug_commands(node: Node) -> str:
     """Return a node's batch that takes its ports out."""
     return "".join(f"link del {port.kernel}\n" for port in node.ports)
-
-
-def plant_state(node: Node, *, up: bool) -> str:
-    """Return the plant's batch that connects or disconnects all cables of a node."""
-    return "".join(f"link set {port.plant_end} {'up' if up else 'down'}\n" for port in node.ports)
 
 
 def boot_commands(node: Node) -> str:
@@ -85,8 +80,6 @@ def _cable(cable: Cable) -> Iterator[str]:
     a, b = f"c{cable.number}a", f"c{cable.number}b"
     macs = [f"02:4a:{cable.number >> 8:02x}:{cable.number & 255:02x}:00:{side:02x}" for side in (1, 2)]
     yield f"link add {a} address {macs[0]} mtu {CABLE_MTU} type veth peer name {b} address {macs[1]} mtu {CABLE_MTU}"
-    yield f"link set {a} up"
-    yield f"link set {b} up"
 
 
 def _mac(listen: str, number: int) -> str:
