@@ -60,6 +60,11 @@ class LabFolder:
             else:
                 return handle
 
+    def owner(self) -> int | None:
+        """Return the process id of the lock's owner, as `up` noted it."""
+        text = (self.path / "lock").read_text()
+        return int(text) if text.isdigit() else None
+
     def make(self) -> None:
         """Make the folder; one that others put files into is refused."""
         try:

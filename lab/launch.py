@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -68,7 +69,6 @@ def up(folder: LabFolder, sources: Sequence[str], fault_text: str = "") -> Start
     lock = folder.lock()
     if lock is None:
         raise JumboError(f"another lab is being started in {folder.path}", advice="Run the command again")
-    os.write(lock, b"")
     folder.spec_file.write_text(json.dumps(spec))
     try:
         _start_supervisor(folder, lock)
@@ -114,7 +114,7 @@ def _start_supervisor(folder: LabFolder, lock: int) -> None:
     command = [sys.executable, "-m", f"{__package__}.supervisor", str(folder.path), str(writer)]
     search = os.pathsep.join([str(_COLLECTIONS), *filter(None, [os.environ.get("PYTHONPATH")])])
     with folder.log.open("ab") as log, os.fdopen(reader) as report:
-        subprocess.Popen(
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -125,21 +125,21 @@ def _start_supervisor(folder: LabFolder, lock: int) -> None:
             pass_fds=(lock, writer),
         )
         os.close(writer)
+        os.pwrite(lock, str(process.pid).encode(), 0)
         line = report.readline()
     answer = json.loads(line) if line else {"error": f"the lab ended while it was starting; see {folder.log}"}
+    if answer.get("explained"):
+        folder.clear()
     if "error" in answer:
         raise JumboError(answer["error"])
 
 
 def _end(folder: LabFolder) -> None:
     """End a running lab and empty its folder; one that does not react is killed."""
-    try:
-        pid = int(folder.ask("status", _DIES_WITHIN)["pid"])
+    with contextlib.suppress(JumboError):
         folder.ask("down", _DIES_WITHIN)
-    except (JumboError, OSError):
-        pid = 0
     lock = folder.lock(_GOES_DOWN_WITHIN)
-    if lock is None and pid:
+    if lock is None and (pid := folder.owner()):
         os.kill(pid, signal.SIGKILL)
         lock = folder.lock(_DIES_WITHIN)
     if lock is None:

@@ -145,11 +145,12 @@ async def run(folder: LabFolder, report: IO[str], log: IO[bytes]) -> int:
             loop.add_signal_handler(number, lab.ended.set)
         await lab.start()
     except Exception as error:  # noqa: BLE001 - whoever asked for the lab is told, whatever it is
-        if not isinstance(error, JumboError):
+        explained = isinstance(error, JumboError)
+        if not explained:
             _LOG.exception("start")
-        _tell(report, {"error": str(error) if isinstance(error, JumboError) else f"{error!r}; see {folder.log}"})
         if lab:
             await lab.stop()
+        _tell(report, {"error": str(error) if explained else f"{error!r}; see {folder.log}", "explained": explained})
         return 1
     _tell(report, {"seconds": round(time.monotonic() - started, 2)})
     await lab.ended.wait()
