@@ -39,12 +39,12 @@ def lab(session_lab: RunningLab) -> Iterator[RunningLab]:
 
 @pytest.fixture
 def small_lab(tmp_path: Path) -> Iterator[Callable[..., RunningLab]]:
-    """Start a small lab of another inventory, with a fault or not; it is taken down afterwards."""
+    """Start a small, silent lab of another inventory, with a fault or not; it is taken down afterwards."""
     need_root()
     folder = tmp_path / "lab"
 
     def start(fault: str = "") -> RunningLab:
-        inventory = small_inventory(tmp_path / "small.json", jumbo_lab_network=network(79), jumbo_lab_traffic=0.1)
+        inventory = small_inventory(tmp_path / "small.json", jumbo_lab_network=network(79), jumbo_lab_traffic=0)
         done = lab_cli(folder, "up", "-i", inventory, "--fault", fault)
         assert done.returncode == 0, done.stderr
         return RunningLab(folder, [inventory])

@@ -45,144 +45,157 @@ def sentence(text: str) -> str:
     return text.removeprefix("lab: ").strip()
 
 
-@pytest.fixture
-def started(tmp_path: Path) -> Iterator[RunningLab]:
+def start(path: Path, block: int) -> RunningLab:
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root here")
-    folder = tmp_path / ("a-rather-long-name-" * 5) / "lab"  # longer than a socket's path may be
-    inventory = small_inventory(tmp_path / "small.json", jumbo_lab_network=network(80))
+    folder = path / ("a-rather-long-name-" * 5) / "lab"  # longer than a socket's path may be
+    inventory = small_inventory(path / "small.json", jumbo_lab_network=network(block))
     done = lab_cli(folder, "up", "-i", inventory)
     assert done.returncode == 0, done.stderr
-    yield RunningLab(folder, [inventory])
-    lab_cli(folder, "down")
+    return RunningLab(folder, [inventory])
 
 
-def test_up_twice_is_harmless_and_another_lab_is_refused(started: RunningLab, tmp_path: Path) -> None:
-    before = started.status()["pid"]
-    again = started.cli("up", "-i", started.sources[0])
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
+    """A lab for the tests that leave it running."""
+    started = start(tmp_path_factory.mktemp("shared"), 80)
+    yield started
+    started.cli("down")
+
+
+@pytest.fixture
+def mortal(tmp_path: Path) -> Iterator[RunningLab]:
+    """A lab of its own, for a test that ends it."""
+    started = start(tmp_path, 81)
+    yield started
+    started.cli("down")
+
+
+def test_up_twice_is_harmless_and_another_lab_is_refused(shared: RunningLab, tmp_path: Path) -> None:
+    before = shared.status()["pid"]
+    again = shared.cli("up", "-i", shared.sources[0])
     assert (again.returncode, again.stdout.startswith("lab: already running")) == (0, True)
-    other_fault = started.cli("up", "-i", started.sources[0], "--fault", "icmp-filtered")
+    other_fault = shared.cli("up", "-i", shared.sources[0], "--fault", "icmp-filtered")
     assert other_fault.returncode == 1
     assert "another inventory, or with other faults, is running" in sentence(other_fault.stderr)
-    other = small_inventory(tmp_path / "other.json", jumbo_lab_network=network(80), jumbo_ip_mtu=8000)
-    assert "Take it down first" in sentence(started.cli("up", "-i", other).stderr)
-    assert started.status()["pid"] == before
+    other = small_inventory(tmp_path / "other.json", jumbo_lab_network=network(81), jumbo_ip_mtu=8000)
+    assert "Take it down first" in sentence(shared.cli("up", "-i", other).stderr)
+    assert shared.status()["pid"] == before
 
 
-def test_down_leaves_nothing_and_down_again_is_fine(started: RunningLab) -> None:
-    lab = processes_of(started.status()["pid"])
+def test_down_leaves_nothing_and_down_again_is_fine(mortal: RunningLab) -> None:
+    lab = processes_of(mortal.status()["pid"])
     assert len(lab) > 10
-    assert started.cli("down").stdout == "lab: down\n"
+    assert mortal.cli("down").stdout == "lab: down\n"
     wait_until(lambda: all(map(is_gone, lab)), 5, "all processes have ended")
-    assert not started.folder.path.exists()
-    again = started.cli("down")
+    assert not mortal.folder.path.exists()
+    again = mortal.cli("down")
     assert (again.returncode, again.stdout.startswith("lab: no lab in ")) == (0, True)
 
 
-def test_a_killed_supervisor_takes_everything_along(started: RunningLab) -> None:
-    status = started.status()
+def test_a_killed_supervisor_takes_everything_along(mortal: RunningLab) -> None:
+    status = mortal.status()
     lab = processes_of(status["pid"])
     mounts = Path("/proc/self/mounts").read_text()
     os.kill(status["pid"], signal.SIGKILL)
     wait_until(lambda: all(map(is_gone, lab)), 5, "all processes have ended")
     assert Path("/proc/self/mounts").read_text() == mounts, "nothing of a lab is mounted in the machine's own view"
-    refused = started.cli("status")
+    refused = mortal.cli("status")
     assert "no lab is running" in sentence(refused.stderr)
-    done = started.cli("down")
+    done = mortal.cli("down")
     assert (done.returncode, "had ended by itself" in done.stdout) == (0, True)
-    assert not started.folder.path.exists()
+    assert not mortal.folder.path.exists()
 
 
-def test_up_after_a_kill_starts_anew(started: RunningLab) -> None:
-    os.kill(started.status()["pid"], signal.SIGKILL)
-    assert started.cli("up", "-i", started.sources[0]).returncode == 0
-    assert started.ping("db-a", started.address("db-b"), 1500).received == 2
+def test_up_after_a_kill_starts_anew(mortal: RunningLab) -> None:
+    os.kill(mortal.status()["pid"], signal.SIGKILL)
+    assert mortal.cli("up", "-i", mortal.sources[0]).returncode == 0
+    assert mortal.ping("db-a", mortal.address("db-b"), 1500).received == 2
 
 
-def test_a_lab_ends_in_order_when_it_is_terminated(started: RunningLab) -> None:
-    lab = processes_of(started.status()["pid"])
-    os.kill(started.status()["pid"], signal.SIGTERM)
+def test_a_lab_ends_in_order_when_it_is_terminated(mortal: RunningLab) -> None:
+    lab = processes_of(mortal.status()["pid"])
+    os.kill(mortal.status()["pid"], signal.SIGTERM)
     wait_until(lambda: all(map(is_gone, lab)), 10, "all processes have ended")
-    assert not started.folder.path.exists()
+    assert not mortal.folder.path.exists()
 
 
 def test_a_foreign_folder_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    inventory = small_inventory(tmp_path.with_suffix(".json"), jumbo_lab_network=network(80))
+    inventory = small_inventory(tmp_path.with_suffix(".json"), jumbo_lab_network=network(81))
     refused = lab_cli(tmp_path, "up", "-i", inventory)
     assert "thesis.tex" in sentence(refused.stderr)
     lab_cli(tmp_path, "down")
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_a_rebooted_host_comes_back_with_what_it_persisted(started: RunningLab) -> None:
-    assert json.loads(started.run("db-a", "cat", "/etc/jumbo-lab.json")) == {"links": {}, "routes": []}
-    pin = f"172.20.0.0/26 dev ens3f0np0 proto kernel scope link src {started.address('db-a')} mtu 1500"
+def test_a_rebooted_host_comes_back_with_what_it_persisted(shared: RunningLab) -> None:
+    assert json.loads(shared.run("db-a", "cat", "/etc/jumbo-lab.json")) == {"links": {}, "routes": []}
+    pin = f"172.20.0.0/26 dev ens3f0np0 proto kernel scope link src {shared.address('db-a')} mtu 1500"
     group = "pref 9047 to 224.0.0.0/4 oif ens3f0np0 lookup 9047"
     persisted = {"links": {"ens3f0np0": 9000}, "routes": [pin], "rules": [group]}
     script = f"echo '{json.dumps(persisted)}' > /etc/new.json && mv /etc/new.json /etc/jumbo-lab.json"
-    started.run("db-a", "sh", "-c", f"{script}; echo > /run/forgotten")
-    before = started.pid("db-a")
-    assert started.cli("reboot", "db-a").returncode == 0
-    assert started.pid("db-a") != before
-    assert started.plane("db-a").ip_mtu("ens3f0np0") == 9000
-    assert "mtu 1500" in started.run("db-a", "ip", "route", "show", "172.20.0.0/26")
-    assert "oif ens3f0np0 lookup 9047" in started.run("db-a", "ip", "rule")
-    assert started.limits_follow("db-a")
-    assert "forgotten" not in started.run("db-a", "ls", "/run")
-    assert started.ssh("db-a", "hostname").stdout == "db-a\n"
-    wait_until(lambda: started.ping("db-b", started.address("db-a"), 1500).received == 2, what="it is reachable again")
-    transfers = started.status()["traffic"]["transfers"]
-    wait_until(lambda: started.status()["traffic"]["transfers"] > transfers + 2, what="its traffic flows again")
+    shared.run("db-a", "sh", "-c", f"{script}; echo > /run/forgotten")
+    before = shared.pid("db-a")
+    assert shared.cli("reboot", "db-a").returncode == 0
+    assert shared.pid("db-a") != before
+    assert shared.plane("db-a").ip_mtu("ens3f0np0") == 9000
+    assert "mtu 1500" in shared.run("db-a", "ip", "route", "show", "172.20.0.0/26")
+    assert "oif ens3f0np0 lookup 9047" in shared.run("db-a", "ip", "rule")
+    assert shared.limits_follow("db-a")
+    assert "forgotten" not in shared.run("db-a", "ls", "/run")
+    assert shared.ssh("db-a", "hostname").stdout == "db-a\n"
+    wait_until(lambda: shared.ping("db-b", shared.address("db-a"), 1500).received == 2, what="it is reachable again")
+    transfers = shared.status()["traffic"]["transfers"]
+    wait_until(lambda: shared.status()["traffic"]["transfers"] > transfers + 2, what="its traffic flows again")
 
 
-def test_a_broken_persisted_file_does_not_stop_the_boot(started: RunningLab) -> None:
+def test_a_broken_persisted_file_does_not_stop_the_boot(shared: RunningLab) -> None:
     broken = {"links": {"eth7": 9000, "ens3f0np0": "; reboot"}, "routes": ["nonsense", 7]}
-    started.run("db-b", "sh", "-c", f"echo '{json.dumps(broken)}' > /etc/jumbo-lab.json")
-    assert started.cli("reboot", "db-b").returncode == 0
-    assert started.plane("db-b").ip_mtu("ens3f0np0") == 1500
-    assert any(event["kind"] == "boot" for event in started.folder.ask("events")["events"])
+    shared.run("db-b", "sh", "-c", f"echo '{json.dumps(broken)}' > /etc/jumbo-lab.json")
+    assert shared.cli("reboot", "db-b").returncode == 0
+    assert shared.plane("db-b").ip_mtu("ens3f0np0") == 1500
+    assert any(event["kind"] == "boot" for event in shared.folder.ask("events")["events"])
 
 
-def test_a_rebooted_switch_boots_its_startup_config(started: RunningLab) -> None:
+def test_a_rebooted_switch_boots_its_startup_config(shared: RunningLab) -> None:
     saved = ("enable", "configure", "interface Ethernet49/1", "mtu 9000", "end", "write memory")
-    assert "result" in started.eapi("tor-a", *saved)
-    assert "result" in started.eapi("tor-a", "enable", "configure", "interface Vlan300", "mtu 9000")
-    assert started.plane("tor-a").ip_mtu("Vlan300") == 9000
-    assert started.cli("reboot", "tor-a").returncode == 0
-    plane = started.plane("tor-a")
+    assert "result" in shared.eapi("tor-a", *saved)
+    assert "result" in shared.eapi("tor-a", "enable", "configure", "interface Vlan300", "mtu 9000")
+    assert shared.plane("tor-a").ip_mtu("Vlan300") == 9000
+    assert shared.cli("reboot", "tor-a").returncode == 0
+    plane = shared.plane("tor-a")
     assert (plane.ip_mtu("Ethernet49/1"), plane.ip_mtu("Vlan300")) == (9000, 1500)
-    wait_until(lambda: started.ping("db-a", started.address("db-b"), 1500).received == 2, what="it forwards again")
+    wait_until(lambda: shared.ping("db-a", shared.address("db-b"), 1500).received == 2, what="it forwards again")
 
 
-def test_an_unknown_node_cannot_be_rebooted(started: RunningLab) -> None:
-    refused = started.cli("reboot", "tor-z")
+def test_an_unknown_node_cannot_be_rebooted(shared: RunningLab) -> None:
+    refused = shared.cli("reboot", "tor-z")
     assert refused.returncode == 1
     assert "tor-a" in sentence(refused.stderr), "the nodes that there are"
 
 
-def test_status_tells_everything_as_json_and_as_a_table(started: RunningLab) -> None:
-    status = json.loads(started.cli("status", "--json").stdout)
+def test_status_tells_everything_as_json_and_as_a_table(shared: RunningLab) -> None:
+    status = json.loads(shared.cli("status", "--json").stdout)
     assert set(status["nodes"]) == {"agg", "tor-a", "tor-b", "db-a", "db-b"}
     assert status["nodes"]["agg"]["interfaces"]["Ethernet1/1"] == {"ip_mtu": 1500, "up": True}
     assert {"transfers", "stalls", "largest_segment"} <= set(status["traffic"])
-    table = started.cli("status").stdout
-    assert "1500: Ethernet49/1 Vlan300" in table
+    table = shared.cli("status").stdout
+    assert "9214: Ethernet5" in table
     assert "transfers" in table
 
 
-def test_events_tell_who_was_changed(started: RunningLab) -> None:
-    started.plane("db-a").set_ip_mtu("ens3f0np0", 4000)
-    started.plane("tor-b").set_ip_mtu("Ethernet49/1", 4000)
-    for line in ("db-a  mtu  ens3f0np0: 1500 -> 4000", "tor-b mtu  Ethernet49/1: 1500 -> 4000"):
+def test_events_tell_who_was_changed(shared: RunningLab) -> None:
+    for ip_mtu in (3000, 4000):
+        shared.plane("db-a").set_ip_mtu("ens3f0np0", ip_mtu)
+        shared.plane("tor-b").set_ip_mtu("Ethernet49/1", ip_mtu)
+    for line in ("db-a  mtu  ens3f0np0: 3000 -> 4000", "tor-b mtu  Ethernet49/1: 3000 -> 4000"):
         words = line.split()
-        wait_until(
-            lambda w=words: any(w == e.split()[1:] for e in started.cli("events").stdout.splitlines()), what=line
-        )
+        wait_until(lambda w=words: any(w == e.split()[1:] for e in shared.cli("events").stdout.splitlines()), what=line)
 
 
-def test_exec_runs_inside_the_node(started: RunningLab) -> None:
-    done = started.cli("exec", "tor-a", "hostname")
+def test_exec_runs_inside_the_node(shared: RunningLab) -> None:
+    done = shared.cli("exec", "tor-a", "hostname")
     assert (done.returncode, done.stdout) == (0, "tor-a\n")
-    assert started.cli("exec", "tor-a", "sh", "-c", "exit 7").returncode == 7
-    assert "not in the lab" in sentence(started.cli("exec", "nobody", "true").stderr)
+    assert shared.cli("exec", "tor-a", "sh", "-c", "exit 7").returncode == 7
+    assert "not in the lab" in sentence(shared.cli("exec", "nobody", "true").stderr)
