@@ -95,7 +95,8 @@ def _down(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    status = _folder(options).ask("status")
+    folder = _folder(options)
+    status = {**folder.ask("status"), **folder.ask("lost")}
     sys.stdout.write(json.dumps(status, indent=2) + "\n" if options.json else status_text(status))
     return 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 from .fabric import Fabric, Node, Port
-from .limits import TABLE, giants_counter
+from .limits import LIST_COUNTERS, giants_counter, read_counters
 from .namespaces import ENVIRONMENT, enter
 from .plane import Neighbour, PortCounters
 from .platforms import ETHERNET_OVERHEAD
@@ -158,9 +157,7 @@ class NamespacePlane:
         with self._lock:
             read_at, found = self._giants
             if time.monotonic() - read_at > _COUNTERS_LIVE:
-                listing = json.loads(self._run("nft", "-j", "list", "counters", "table", "netdev", TABLE))
-                counters = (entry["counter"] for entry in listing["nftables"] if "counter" in entry)
-                found = {counter["name"]: counter["packets"] for counter in counters}
+                found = read_counters(self._run(*LIST_COUNTERS))
                 self._giants = (time.monotonic(), found)
             return found
 

@@ -20,7 +20,7 @@ from .faults import Damage
 from .front_ends import EosFrontEnd, FrontEnd, SshFrontEnd
 from .hosts import make_etc, private_tmp, read_persisted
 from .inventory import Design
-from .limits import follow_link, node_rules, silence_rules
+from .limits import LIST_COUNTERS, follow_link, lost_counter, node_rules, read_counters, silence_rules
 from .namespace_plane import NamespacePlane
 from .namespaces import PATH, Namespace
 from .sshd import SshFiles, find_sshd
@@ -125,6 +125,15 @@ class RunningNode:
             "reachable": self.front_end.reachable,
             "interfaces": interfaces,
         }
+
+    async def lost(self) -> dict[str, int]:
+        """Return {"device:interface": production packets that its ports did not take in}, those with any."""
+        counters = read_counters(await self._namespace.run(*LIST_COUNTERS)) if self._namespace else {}
+        found = {
+            str(End(self.node.name, port.interface)): counters.get(lost_counter(port.kernel), 0)
+            for port in self.node.ports
+        }
+        return {place: packets for place, packets in found.items() if packets}
 
     # -- booting ---------------------------------------------------------------------------------------------------
 

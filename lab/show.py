@@ -18,6 +18,7 @@ def status_text(status: Mapping[str, Any]) -> str:
         f"traffic: {traffic['transfers']} transfers, {traffic['stall_count']} stalls, "
         f"largest TCP segment {traffic['largest_segment']} bytes"
     )
+    lines += [f"lost for their size: {packets} production packets at {at}" for at, packets in status["lost"].items()]
     return "\n".join(lines) + "\n"
 
 

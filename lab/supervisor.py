@@ -15,13 +15,13 @@ from typing import IO, Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
-from .control import serve_control
+from .control import Verbs, serve_control
 from .events import Events
 from .faults import FAULTS, Chosen, Damage, Site, break_fabric
 from .folder import LabFolder
 from .front_ends import eapi_context
 from .inventory import Design, design
-from .limits import plant_rules
+from .limits import LIST_COUNTERS, lost_counter, plant_rules, read_counters
 from .namespaces import Namespace
 from .running import RunningNode, Surroundings
 from .sshd import SshFiles
@@ -40,7 +40,7 @@ class Lab:
         self.faults = faults
         self.nodes: dict[str, RunningNode] = {}
         self.events = Events(folder.path / "events.jsonl")
-        self.traffic = TrafficLog(folder.path / "stalls.jsonl", self.events.add)
+        self.traffic = TrafficLog(folder.path / "stalls.jsonl", self.events.add, log)
         self.ended = asyncio.Event()
         self.started_at = time.time()
         self._log = log
@@ -59,14 +59,7 @@ class Lab:
             node.start_traffic()
         for fault in self.faults:
             self.events.add(fault.place.partition(":")[0], "fault", f"{fault}: {FAULTS[fault.name].help}")
-        verbs = {
-            "status": self._status,
-            "events": self._events,
-            "audit": self._audit,
-            "reboot": self._reboot,
-            "down": self._down,
-        }
-        self._control = await serve_control(self.folder, verbs)
+        self._control = await serve_control(self.folder, self._verbs())
 
     async def stop(self) -> None:
         """Take everything down."""
@@ -102,6 +95,16 @@ class Lab:
 
     # -- what can be asked of a running lab ------------------------------------------------------------------------
 
+    def _verbs(self) -> Verbs:
+        return {
+            "status": self._status,
+            "lost": self._lost,
+            "events": self._events,
+            "audit": self._audit,
+            "reboot": self._reboot,
+            "down": self._down,
+        }
+
     async def _status(self, _request: dict[str, Any]) -> dict[str, Any]:
         return {
             "folder": str(self.folder.path),
@@ -112,6 +115,19 @@ class Lab:
             "nodes": {name: node.status() for name, node in self.nodes.items()},
             "traffic": self.traffic.summary(),
         }
+
+    async def _lost(self, _request: dict[str, Any]) -> dict[str, Any]:
+        """Return where production packets were lost for their size: at ports, and in cables on the way to a port."""
+        found = {}
+        for places in await asyncio.gather(*(node.lost() for node in self.nodes.values())):
+            found.update(places)
+        assert self._plant is not None  # noqa: S101 - for the type checker: it is there while requests are answered
+        counters = read_counters(await self._plant.run(*LIST_COUNTERS))
+        for cable in self.design.fabric.cables:
+            for end, far in ((cable.a, cable.b), (cable.b, cable.a)):
+                if packets := counters.get(lost_counter(cable.plant_end(end)), 0):
+                    found[f"{far} -> {end}"] = packets
+        return {"lost": found}
 
     async def _events(self, _request: dict[str, Any]) -> dict[str, Any]:
         return {"events": self.events.all()}

@@ -83,6 +83,11 @@ class RunningLab:
     def status(self) -> dict[str, Any]:
         return self.folder.ask("status")
 
+    def lost(self) -> dict[str, int]:
+        """Return where production packets were lost for their size, and how many."""
+        lost: dict[str, int] = self.folder.ask("lost")["lost"]
+        return lost
+
     def pid(self, node: str) -> int:
         return int(self.status()["nodes"][node]["pid"])
 
@@ -146,7 +151,7 @@ class RunningLab:
 
     @staticmethod
     def _limit(rules: str, kernel: str) -> int:
-        found = re.search(rf"meta length > (\d+) counter name \"?giants_{re.escape(kernel)}\"? ", rules)
+        found = re.search(rf"meta length > (\d+) jump large_{re.escape(kernel)}\b", rules)
         return int(found[1]) if found else 0
 
     def ethtool(self, node: str, interface: str, counter: str) -> int:

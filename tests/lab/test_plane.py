@@ -110,7 +110,9 @@ def test_production_traffic_notices_a_black_hole(lab: RunningLab) -> None:
         new = traffic["stalls"][before - traffic["stall_count"] :] if traffic["stall_count"] > before else []
         return any(stall["to"] == "h3" and stall["old_size_passes"] for stall in new)
 
+    lost = lab.lost().get("h3:eth1", 0)
     wait_until(hole, 20.0, "a stall towards h3 whose old sizes pass")
+    assert lab.lost()["h3:eth1"] > lost, "what is lost is told, and where"
 
 
 def test_production_traffic_flows_without_stalls(lab: RunningLab) -> None:

@@ -127,15 +127,14 @@ def _two_spines() -> dict[str, object]:
 def test_limits_are_the_platforms_unless_a_fault_says_otherwise(fabric: Fabric) -> None:
     switch = node_rules(fabric.nodes["agg"], {"Ethernet2/1": 1500})
     ports = [kernel_name(f"Ethernet{number}/1") for number in (1, 2)]
-    assert f"meta length > 9214 counter name giants_{ports[0]} drop" in switch
-    assert f"meta length > 1500 counter name giants_{ports[1]} drop" in switch
-    assert "meta length > 1500 counter name giants_ens3f0np0 drop" in node_rules(fabric.nodes["db-a"], {})
+    assert f"meta length > 9214 jump large_{ports[0]}" in switch
+    assert f"meta length > 1500 jump large_{ports[1]}" in switch
+    assert "meta length > 1500 jump large_ens3f0np0" in node_rules(fabric.nodes["db-a"], {})
 
 
 def test_a_hosts_limit_is_changed_in_one_transaction() -> None:
     assert follow_link("eth1", 9000) == (
-        "flush chain netdev jumbo_lab in_eth1\n"
-        "add rule netdev jumbo_lab in_eth1 meta length > 9000 counter name giants_eth1 drop\n"
+        "flush chain netdev jumbo_lab in_eth1\nadd rule netdev jumbo_lab in_eth1 meta length > 9000 jump large_eth1\n"
     )
 
 
@@ -201,9 +200,17 @@ def test_status_groups_interfaces_by_size() -> None:
     }
     node = {"platform": "eos", "address": "127.77.0.1", "port": 8443, "reachable": False, "interfaces": interfaces}
     traffic = {"transfers": 7, "stall_count": 1, "largest_segment": 1448}
-    text = status_text({"nodes": {"spine1": node}, "faults": ["spine-1500@spine1:Ethernet2"], "traffic": traffic})
+    text = status_text(
+        {
+            "nodes": {"spine1": node},
+            "faults": ["spine-1500@spine1:Ethernet2"],
+            "traffic": traffic,
+            "lost": {"h3:eth1": 4},
+        }
+    )
     assert "1500: Ethernet1  9000: Vlan10  down: Ethernet2" in text
     assert "127.77.0.1:8443 (refused)" in text
     assert "fault: spine-1500@spine1:Ethernet2" in text
     assert "7 transfers, 1 stalls" in text
+    assert "4 production packets at h3:eth1" in text
     assert events_text([]) == ""
