@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -145,7 +145,23 @@ def _is_loopback(address: str) -> bool:
 
 def _check_knobs(knobs: Mapping[str, Mapping[str, Any]]) -> None:
     for name, variables in knobs.items():
-        management = variables.get("jumbo_lab_management", "oob")
-        if management != "oob":
-            message = "the lab's management network is always beside the fabric yet"
-            raise JumboError(message, host=name, variable="jumbo_lab_management", wish=management, limit="oob")
+        for variable, (is_good, limit) in _KNOBS.items():
+            value = variables.get(variable)
+            if value is not None and not is_good(value):
+                raise JumboError("the lab cannot use this value", host=name, variable=variable, wish=value, limit=limit)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _HIGHEST_NUMBER
+
+
+def _is_interval(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value >= 0
+
+
+# What the lab's own variables may be; the rest of jumbo_lab_* is text.
+_KNOBS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "jumbo_lab_management": (lambda value: value == "oob", "oob"),
+    "jumbo_lab_number": (_is_number, f"1-{_HIGHEST_NUMBER}"),
+    "jumbo_lab_traffic": (_is_interval, "seconds between two transfers of a host, 0 for none"),
+}

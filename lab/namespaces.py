@@ -8,6 +8,7 @@ import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
@@ -69,10 +70,10 @@ class Namespace:
             raise JumboError(f"`{' '.join(command)}` failed: {said}", host=self.name)
         return output.decode()
 
-    async def spawn(self, *command: str) -> Process:
+    async def spawn(self, *command: str, errors: IO[bytes] | int = DEVNULL) -> Process:
         """Start a command inside whose output is read line by line."""
         return await asyncio.create_subprocess_exec(
-            *enter(self.pid), *command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=ENVIRONMENT
+            *enter(self.pid), *command, stdin=DEVNULL, stdout=PIPE, stderr=errors, env=ENVIRONMENT
         )
 
 

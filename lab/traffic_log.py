@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .fabric import Fabric, Node
 from .inventory import Design
@@ -16,6 +17,7 @@ INTERVAL = 0.5
 _PROGRAM = Path(__file__).with_name("traffic.py")
 _MOST_PEERS = 8
 _KEPT = 200
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # with its node
 
 Tell = Callable[[str, str, str], None]
 
@@ -23,9 +25,10 @@ Tell = Callable[[str, str, str], None]
 class TrafficLog:
     """What all hosts' traffic has done; stalls also go to a file in the lab's folder."""
 
-    def __init__(self, file: Path, tell: Tell) -> None:
+    def __init__(self, file: Path, tell: Tell, log: IO[bytes]) -> None:
         self._file = file
         self._tell = tell
+        self._log = log
         self._reports: dict[str, dict[str, Any]] = {}
         self._ended: dict[str, int] = {}
         self._stalls: list[dict[str, Any]] = []
@@ -46,13 +49,14 @@ class TrafficLog:
     async def follow(self, namespace: Namespace, config: Mapping[str, Any]) -> None:
         """Run a host's traffic until the host goes down."""
         command = [sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(config)]
-        process = await namespace.spawn(*command)
+        process = await namespace.spawn(*command, errors=self._log)
         assert process.stdout is not None  # noqa: S101 - for the type checker: it was asked for
         async for line in process.stdout:
             self._note(json.loads(line))
-        self._ended[namespace.name] = self._ended.get(namespace.name, 0) + self._reports.pop(namespace.name, {}).get(
-            "transfers", 0
-        )
+        done = self._reports.pop(namespace.name, {}).get("transfers", 0)
+        self._ended[namespace.name] = self._ended.get(namespace.name, 0) + done
+        if await process.wait() not in _KILLED:
+            self._tell(namespace.name, "traffic", "the traffic program ended by itself; see the lab's log")
 
     def _note(self, line: dict[str, Any]) -> None:
         stall = line.get("stall")

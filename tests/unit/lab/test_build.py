@@ -121,6 +121,8 @@ def _links(index: int, entry: Any) -> dict[str, Any]:
         ({"jumbo_lab_network": "127.9"}, {}, ("jumbo_lab_network",)),
         ({}, {"a": {"jumbo_lab_number": 9}, "b": {"jumbo_lab_number": 9}}, ("b", "jumbo_lab_number", "9")),
         ({"jumbo_lab_management": "inband"}, {}, ("jumbo_lab_management", "oob")),
+        ({}, {"a": {"jumbo_lab_number": "9"}}, ("a", "jumbo_lab_number is '9'", "1-254")),
+        ({"jumbo_lab_traffic": "often"}, {}, ("jumbo_lab_traffic", "often", "0 for none")),
         ({"jumbo_links": "{{ links }}"}, {}, ("template", "jumbo_links")),
         (
             {"jumbo_lags": [{"device": "l1", "name": "Port-Channel1", "members": ["Ethernet1"]}]},
