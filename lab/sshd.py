@@ -23,6 +23,7 @@ _CONFIG = """\
 HostKey /etc/jumbo-lab/host_key
 AuthorizedKeysFile /etc/jumbo-lab/authorized_keys
 AuthenticationMethods publickey
+KexAlgorithms curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256
 PermitRootLogin prohibit-password
 StrictModes no
 UsePAM no
