@@ -31,8 +31,9 @@ def detach(work: Work, name: str, keep: Iterable[int] = ()) -> None:
         _become_daemon(work, name, (*keep, writing), writing)
     os.close(writing)
     try:
-        os.waitpid(child, 0)
-        answered, _, _ = select.select([reading], [], [], START_LIMIT)
+        with contextlib.suppress(ChildProcessError):  # the session ignores SIGCHLD
+            os.waitpid(child, 0)
+        answered = select.select([reading], [], [], START_LIMIT)[0]
         said = os.read(reading, 1024) if answered else b"no answer"
     finally:
         os.close(reading)

@@ -19,11 +19,11 @@ from typing import Any, Dict
 from . import multicast
 from .daemon import detach, tell_kernel
 from .errors import ProbeError
-from .files import PRIVATE_FOLDER, boot_time, clock_text, lock, take_lock, write_json
+from .files import boot_time, clock_text, lock, take_lock, write_json
 from .links import Link, read_links
 from .netlink import Heard, Watch
 from .pins import pin_loose
-from .record import GUARDED, LOCK_FILE, ROOT, Record, known_ids
+from .record import GUARDED, LOCK_FILE, ROOT, Record, known_ids, make_folder
 from .routes import add, of_device, parse_routes, read_routes
 from .undo import ALL, Undo, adopted_key
 
@@ -249,7 +249,7 @@ class Guard:
 
     def _fire(self) -> bool:
         """Take everything back, unless a confirm was first. True when there is nothing left to do."""
-        os.makedirs(ROOT, mode=PRIVATE_FOLDER, exist_ok=True)
+        make_folder(ROOT)
         with lock(os.path.join(ROOT, LOCK_FILE), PATIENCE):
             lost = self.record.verdict() is None
             if not self.firing and not lost and not self.record.decide("armed", "fired"):

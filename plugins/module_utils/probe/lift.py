@@ -82,7 +82,7 @@ def pin_prefix(entry: Json, interface: str, prefix: str, mtu: int) -> list[str]:
     if problems:
         raise problems[0]
     require_pinned(interface, wanted, link.mtu)
-    done = [f"pinned {interface} {prefix} at {mtu}" for _ in pinned]
+    done = [f"pinned {interface} {prefix} at {mtu}" for _route in pinned]
     for route in of_device(read_routes(), interface):
         if route.prefix == prefix and route.ours:
             delete(route)
@@ -195,7 +195,7 @@ def _remember(changes: list[Change], steps: list[Edits]) -> None:
         record = last_holder(one.interface)
         if record is not None and edits:
             data = record.load()
-            added = any(route is None for route, _ in edits)
+            added = any(route is None for route, _tokens in edits)
             wish = {"mtu": one.after, "from": one.before, "added": added}
             data["interfaces"][one.interface]["lifts"][one.prefix] = wish
             record.save(data)
@@ -229,7 +229,9 @@ def _require_lifted(one: Change, links: dict[str, Link]) -> None:
     if peer is None:
         return
     found = ip_json("-4", "route", "get", peer, about=one.object)[0]
-    mtu = next((entry["mtu"] for entry in found.get("metrics", ()) if "mtu" in entry), links[one.interface].mtu)
+    # What expires is what a router once said of this one peer: it is no property of the route, and passes.
+    told = () if "expires" in found else found.get("metrics", ())
+    mtu = next((entry["mtu"] for entry in told if "mtu" in entry), links[one.interface].mtu)
     if found.get("dev") != one.interface or mtu < one.after:
         message = f"the route to {peer} leaves by {found.get('dev')} with {mtu} after {one.object} was lifted"
         raise ProbeError(message, object=one.object, wish=one.after, limit=mtu, advice="see `ip rule` on this host")

@@ -92,7 +92,7 @@ def is_down(kind: int, body: bytes) -> bool:
     """Return whether a message tells that a link is down, by hand or by its carrier: a flap may be over by now."""
     if kind != RTM_NEWLINK or len(body) < LINK_HEADER.size:
         return False
-    _, flags = LINK_HEADER.unpack_from(body)
+    _index, flags = LINK_HEADER.unpack_from(body)
     return int(flags) & (IFF_UP | IFF_LOWER_UP) != IFF_UP | IFF_LOWER_UP
 
 

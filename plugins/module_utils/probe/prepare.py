@@ -120,7 +120,7 @@ def _require_bounded(link: Link, entry: Json, routes: list[Route]) -> None:
     size = entry["ip_mtu"]
     if entry["pin"] is not None or size is None or size["to"] <= size["from"]:
         return
-    for route, _ in loose(link.name, {"pin": size["from"]}, routes, size["to"]):
+    for route, _mtu in loose(link.name, {"pin": size["from"]}, routes, size["to"]):
         message = f"raised to {size['to']}, {link.name} would send more by `{route.text}` before any path is proven"
         raise ProbeError(
             message,

@@ -133,10 +133,10 @@ class Prober:
                 selector.register(sock, selectors.EVENT_READ, flow)
             while due:
                 now = time.monotonic()
-                for _ in range(BURST):
+                for _turn in range(BURST):
                     if not due or due[0][0] > now:
                         break
-                    _, sequence = due.popleft()
+                    _due, sequence = due.popleft()
                     if self._attempt(sequence):
                         due.append((time.monotonic() + interval, sequence))
                 self._receive(selector, PAUSE if due and due[0][0] <= now else self._wait(due))
@@ -198,7 +198,7 @@ class Prober:
     def _send(self, row: Row, datagram: bytes) -> None:
         """Hand a datagram to the kernel. An error may be an older one that waited on the socket: look, try again."""
         sock = self.sockets[row.flow]
-        for _ in range(SEND_TRIES):
+        for _turn in range(SEND_TRIES):
             try:
                 sock.sendto(datagram, (row.destination, self.wish.port))
             except OSError as error:  # noqa: PERF203 - it is about one datagram
@@ -221,7 +221,7 @@ class Prober:
         return max(0.0, due[0][0] - time.monotonic()) if due else 0.0
 
     def _receive(self, selector: selectors.BaseSelector, limit: float) -> None:
-        for key, _ in selector.select(limit):
+        for key, _events in selector.select(limit):
             sock, heard = self.sockets[key.data], False
             with contextlib.suppress(OSError):  # nothing more, or a pending error
                 while True:
@@ -258,7 +258,7 @@ class Prober:
     def _meant(self, trouble: Trouble, flow: int) -> list[Row]:
         """Return the rows an ICMP error is about: by the quoted head, else (RFC 792 quotes 8 bytes) by their size."""
         if len(trouble.payload) >= PROBE_HEAD.size and trouble.payload.startswith(PROBE_MAGIC):
-            _, token, sequence = PROBE_HEAD.unpack_from(trouble.payload)
+            _magic, token, sequence = PROBE_HEAD.unpack_from(trouble.payload)
             return [self.rows[sequence]] if token == self.token and sequence < len(self.rows) else []
         rows = self.by_flow.get((trouble.destination or "", flow), [])
         return [row for row in rows if row.sent and (trouble.code != TOO_BIG or row.ip_mtu > trouble.info)]
@@ -285,7 +285,7 @@ def read_wish(request: Json) -> Wish:
         (_address(entry.get("address") if isinstance(entry, dict) else entry, "targets"), _host(entry))
         for entry in request.get("targets") or ()
     ]
-    if not targets or len({address for address, _ in targets}) != len(targets):
+    if not targets or len({address for address, _name in targets}) != len(targets):
         message = "the probe needs targets, each address once"
         raise ProbeError(message, object="targets", wish=request.get("targets"))
     sizes = request.get("sizes") or []

@@ -47,7 +47,7 @@ class Record(NamedTuple):
 
     def create(self, data: Json) -> None:
         """Make the folder, over that of a change which is over; the token comes last: then all else is there."""
-        os.makedirs(self.path(), mode=PRIVATE_FOLDER, exist_ok=True)
+        make_folder(self.path())
         for name in (*TOKENS, "report.json"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))
@@ -144,10 +144,16 @@ def _holding(interface: str) -> list[Record]:
     return [one for one in found if one.verdict() and not one.is_over() and interface in one.load()["interfaces"]]
 
 
+def make_folder(path: str) -> None:
+    """Make a folder below ROOT, and ROOT itself, for nobody else to read."""
+    for folder in (ROOT, path):
+        os.makedirs(folder, mode=PRIVATE_FOLDER, exist_ok=True)
+
+
 @contextlib.contextmanager
 def acting() -> Iterator[None]:
     """Be the only one on this host who reads and changes routes and links on our behalf."""
-    os.makedirs(ROOT, mode=PRIVATE_FOLDER, exist_ok=True)
+    make_folder(ROOT)
     with lock(os.path.join(ROOT, LOCK_FILE), LOCK_LIMIT) as held:
         if not held:
             message = f"another request of ours has held {ROOT}/{LOCK_FILE} for more than {LOCK_LIMIT:g} s"

@@ -18,8 +18,8 @@ from typing import Any, Callable, Dict
 
 from .daemon import detach
 from .errors import ProbeError
-from .files import PRIVATE_FOLDER, boot_time, is_locked, lock, read_json, take_lock, write_json
-from .record import ROOT
+from .files import boot_time, is_locked, lock, read_json, take_lock, write_json
+from .record import ROOT, make_folder
 from .wire import (
     DEFAULT_PORT,
     IP_RECVFRAGSIZE,
@@ -45,7 +45,7 @@ def respond(request: Json) -> Json:
     addresses, port, seconds = _addresses(request.get("addresses")), _port(request), _seconds(request.get("seconds"))
     deadline = boot_time() + seconds
     folder = os.path.join(ROOT, f".responder-{port}")
-    os.makedirs(folder, mode=PRIVATE_FOLDER, exist_ok=True)
+    make_folder(folder)
     settings, alive = os.path.join(folder, "responder.json"), os.path.join(folder, "alive")
     with lock(os.path.join(folder, "lock"), STOP_LIMIT) as held:
         if not held:
@@ -141,7 +141,7 @@ class Responder:
             by_descriptor = {sock.fileno(): sock for sock in self.sockets}
             ready()
             while self._left() > 0:
-                for descriptor, _ in poller.poll(min(1.0, self._left()) * 1000):
+                for descriptor, _events in poller.poll(min(1.0, self._left()) * 1000):
                     self._answer(by_descriptor[descriptor])
 
     def _left(self) -> float:
@@ -153,17 +153,17 @@ class Responder:
 
     def _answer(self, sock: socket.socket) -> None:
         arrived = []
-        for _ in range(BURST):
+        for _turn in range(BURST):
             try:
                 arrived.append(sock.recvmsg(LARGEST_DATAGRAM, socket.CMSG_SPACE(NUMBER.size)))
             except OSError:  # noqa: PERF203 - nothing more waits
                 break
         reassemblies = self._reassemblies()
-        for data, ancillary, _, source in arrived:
+        for data, ancillary, _flags, source in arrived:
             # Shorter than the answer: never send more than was asked with.
             if not data.startswith(PROBE_MAGIC) or len(data) < REPORT.size:
                 continue
-            _, token, sequence = PROBE_HEAD.unpack_from(data)
+            _magic, token, sequence = PROBE_HEAD.unpack_from(data)
             fragment = _fragment(ancillary) if self.knows_fragments else None
             with contextlib.suppress(OSError):
                 sock.sendto(make_report(token, sequence, len(data), fragment, reassemblies), source)

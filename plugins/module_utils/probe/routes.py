@@ -159,7 +159,7 @@ def _canonical(text: str) -> str:
 
 
 def _parse_route(line: str) -> Route:
-    first, _, further = line.partition("\\")
+    first, _mark, further = line.partition("\\")
     kept = tuple(token for token in first.split() if token not in MARKS)
     tokens = kept if kept[0] in TYPES else ("unicast", *kept)
     nexthops = tuple(_value(tuple(part.split()), "dev") or "" for part in further.split("\\") if "nexthop" in part)

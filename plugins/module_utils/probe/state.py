@@ -87,7 +87,7 @@ def _route(route: Route) -> Json:
 def driver_of(text: str) -> str | None:
     """Return the driver's name out of `ethtool -i`."""
     for line in text.splitlines():
-        word, _, value = line.partition(":")
+        word, _colon, value = line.partition(":")
         if word.strip() == "driver":
             return value.strip() or None
     return None
@@ -119,7 +119,7 @@ def _run(program: str, option: str, name: str) -> subprocess.Popen[bytes]:
 
 def _output(process: subprocess.Popen[bytes]) -> str | None:
     try:
-        output, _ = process.communicate(timeout=ETHTOOL_LIMIT)
+        output = process.communicate(timeout=ETHTOOL_LIMIT)[0]
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()

@@ -92,7 +92,7 @@ def read_report(data: bytes) -> Report | None:
     """Read a datagram as a report, None where it is none."""
     if len(data) != REPORT.size or not data.startswith(REPORT_MAGIC):
         return None
-    _, token, sequence, length, fragment, reassemblies, known = REPORT.unpack(data)
+    _magic, token, sequence, length, fragment, reassemblies, known = REPORT.unpack(data)
     return Report(
         token,
         sequence,
@@ -107,7 +107,7 @@ def read_errors(sock: socket.socket) -> list[Trouble]:
     found: list[Trouble] = []
     while True:
         try:
-            payload, ancillary, _, destination = sock.recvmsg(512, 512, MSG_ERRQUEUE)
+            payload, ancillary, _flags, destination = sock.recvmsg(512, 512, MSG_ERRQUEUE)
         except OSError:
             return found
         for level, kind, data in ancillary:
@@ -116,7 +116,7 @@ def read_errors(sock: socket.socket) -> list[Trouble]:
 
 
 def _trouble(data: bytes, payload: bytes, destination: tuple[str, int] | None) -> Trouble:
-    _, origin, kind, code, _, info, _ = EXTENDED_ERROR.unpack_from(data)
+    _errno, origin, kind, code, _pad, info, _data = EXTENDED_ERROR.unpack_from(data)
     offender = data[EXTENDED_ERROR.size :]  # a sockaddr_in follows: family, port, address
     told = origin == ORIGIN_ICMP and len(offender) >= ADDRESS_END
     reporter = socket.inet_ntoa(offender[ADDRESS_START:ADDRESS_END]) if told else None

@@ -152,10 +152,13 @@ class Host(Node):
     """A Linux host as the controller sees it."""
 
     python = PYTHON
+    path = "/usr/sbin:/usr/bin:/sbin:/bin"
 
     def ask(self, verb: str, *, patches: Mapping[str, tuple[str, str]] | None = None, **fields: Any) -> dict[str, Any]:
         """Run one request as the controller does; the reply must be one line of JSON, whatever happens."""
-        output = self.run(self.python, "-", text=make_program({"verb": verb, **fields}, patches))
+        output = self.run(
+            "env", f"PATH={self.path}", self.python, "-", text=make_program({"verb": verb, **fields}, patches)
+        )
         assert output.count("\n") == 1, output
         reply = json.loads(output)
         assert isinstance(reply, dict)
