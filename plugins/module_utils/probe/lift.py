@@ -183,7 +183,7 @@ def _cover(routes: list[Route], interface: str, prefix: str) -> list[Route]:
     found = [
         route
         for route in routes
-        if route.table == "main" and route.type == "unicast" and network.subnet_of(route.network)
+        if (route.table, route.type, route.tos) == ("main", "unicast", "0") and network.subnet_of(route.network)
     ]
     found.sort(key=lambda route: (-route.network.prefixlen, route.metric))
     return found[:1] if found and found[0].device == interface else []

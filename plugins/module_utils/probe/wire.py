@@ -24,7 +24,7 @@ FRAGMENT_KNOWN, REASSEMBLIES_KNOWN = 1, 2
 # linux/in.h; Python names only some of them.
 IP_MTU_DISCOVER, IP_RECVERR, IP_RECVFRAGSIZE = 10, 11, 25
 IP_PMTUDISC_PROBE = 3
-SO_RCVBUFFORCE = 33
+SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33  # asm-generic/socket.h
 # linux/errqueue.h: errno, origin, type, code, pad, info, data
 EXTENDED_ERROR = struct.Struct("=IBBBBII")
 ORIGIN_LOCAL, ORIGIN_ICMP = 1, 2
@@ -63,7 +63,8 @@ def probing_socket(address: str, port: int) -> socket.socket:
     try:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
-        _large_buffer(sock)
+        _large_buffer(sock, socket.SO_RCVBUF, SO_RCVBUFFORCE)
+        _large_buffer(sock, socket.SO_SNDBUF, SO_SNDBUFFORCE)
         sock.bind((address, port))
     except OSError:
         sock.close()
@@ -71,12 +72,12 @@ def probing_socket(address: str, port: int) -> socket.socket:
     return sock
 
 
-def _large_buffer(sock: socket.socket) -> None:
+def _large_buffer(sock: socket.socket, option: int, forced: int) -> None:
     """Hold a burst of large datagrams: the default takes about twenty. Past rmem_max only with CAP_NET_ADMIN."""
     try:
-        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
+        sock.setsockopt(socket.SOL_SOCKET, forced, BUFFER)
     except OSError:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+        sock.setsockopt(socket.SOL_SOCKET, option, BUFFER)
 
 
 def make_report(
