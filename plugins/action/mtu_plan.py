@@ -41,6 +41,7 @@ class ActionModule(FabricAction):
         intent = read_intent(inventory)
         topology = Topology(intent)
         run.save("intent", inventory)
+        self._refuse_not_yet(intent, inventory)
         states = run.load("fleet") or {}
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
         findings = check(intent, topology, states, touchable)
@@ -79,6 +80,27 @@ class ActionModule(FabricAction):
             "progress": summary.plan_lines(plan, findings) + (summary.step_lines(plan) if self.check_mode else []),
             "diff": [{"prepared": summary.titled(host, text)} for host, text in differences.items() if text],
         }
+
+    @staticmethod
+    def _refuse_not_yet(intent: Intent, inventory: dict[str, Any]) -> None:
+        """Refuse what this version would silently not do."""
+        resume = {entry["variables"].get("jumbo_resume", "auto") for entry in inventory.values()}
+        if intent.approve:
+            raise JumboError(
+                "this version cannot wait for an approval",
+                variable="jumbo_approve",
+                wish=list(intent.approve),
+                limit="[]",
+                advice="Run one stage at a time with jumbo_stages instead.",
+            )
+        if resume & {"resume", "revert"}:
+            raise JumboError(
+                "this version does not resume an unfinished roll-out",
+                variable="jumbo_resume",
+                wish=", ".join(sorted(resume)),
+                limit="auto, new",
+                advice="Run the roll-out again: it reads the fabric and plans from there. rollback.yml takes back.",
+            )
 
     @staticmethod
     def _refuse_blocked(findings: list[dict[str, Any]]) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, judging, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, judging, soak, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING, Executor, results
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.fabric import inventory_of
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.phases import plan_step
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
@@ -34,6 +34,10 @@ class ActionModule(FabricAction):
         if run.state()["verdict"] != waves.GO:
             return {"changed": False, "skipped": True}
         state = run.update(lambda state: waves.open_numbered_wave(state, stage, number))
+        if "soak" in state["wave"]["steps"]:
+            waiting = self._wait_for_soak(run, plan_step(run, state["wave"]["steps"]["soak"]))
+            if waiting:
+                return {"changed": False, "passed": False, "progress": [waiting]}
         lines, changed = [waves.wave_line(state)], False
         for phase, name in state["wave"]["steps"].items():
             step = plan_step(run, name)
@@ -48,8 +52,27 @@ class ActionModule(FabricAction):
             "progress": [*lines, *taken_back["progress"]],
         }
 
+    def _wait_for_soak(self, run: Run, step: dict[str, Any]) -> str | None:
+        """Begin a long soak, or go on waiting for it; None when it is time to judge."""
+        intent, topology = fabric.intent_of(run)
+        if not soak.outlasts(intent.soak_seconds):
+            return None
+        begun = soak.begun_earlier(run)
+        if begun is not None and soak.is_over(begun):
+            soak.carry_on(run, begun)
+            return None
+        if begun is not None:
+            soak.carry_on(run, begun)
+            until = begun["until"]
+        else:
+            accesses = self.accesses(fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"]))
+            watched = Measurement(topology, run.load("fleet"), accesses, 0).watched(step)
+            until = soak.begin(run, fabric.read_states([accesses[host] for host in watched]), intent.soak_seconds)
+        run.update(waves.close_wave_soaking)
+        return f"soaking until {until}: the next roll-out after that judges the counters and persists the lift"
+
     def _phase(self, run: Run, phase: str, step: dict[str, Any], within: int) -> list[str]:
-        accesses = self.accesses(inventory_of(self.variables["hostvars"], self.variables["groups"]["all"]))
+        accesses = self.accesses(fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"]))
         executor = Executor(run.journal, run.id)
         conduct.apply_everywhere(executor, accesses, step, within)
         passed, lines = judging.all_did(run, step, MAKING)

@@ -8,7 +8,7 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import gates, too_big
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, soak, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import results
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -46,6 +46,8 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
     intent, topology = fabric.intent_of(run)
     run.journal.write(step=step["id"], host="", event="intent", verb="probe", data={"gate": step["gate"]["name"]})
     evidence = Measurement(topology, run.load("fleet"), accesses, intent.soak_seconds).of(step)
+    if step["phase"] == "soak" and (watched := run.load(soak.FILE)):
+        evidence["before"] = watched["states"]
     result = _management(gates.judge(step, evidence, topology).as_dict(), evidence)
     result["findings"] += _silent_routers(evidence, topology, step["gate"])
     run.journal.write(step=step["id"], host="", event="done", verb="probe", data=result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,7 +48,7 @@ class Measurement:
         """
         gate = step["gate"]
         pairs = [(str(source), str(target)) for source, target in gate["pairs"]]
-        watched = self._watched(step, pairs)
+        watched = self.watched(step)
         before = fabric.read_states([self.accesses[host] for host in watched])
         evidence: dict[str, Any] = {"before": before}
         if gate["name"] in ("rack_receive", "cross_rack"):
@@ -65,10 +65,10 @@ class Measurement:
             evidence.update(self._too_big([target for _source, target in pairs], gate["ip_mtus"], evidence["after"]))
         return evidence
 
-    def _watched(self, step: Step, pairs: Iterable[tuple[str, str]]) -> list[str]:
+    def watched(self, step: Step) -> list[str]:
         """Return the devices whose counters and MTUs matter: the step's, the pairs' ends, and what is between them."""
         hosts = [change["host"] for change in step["changes"]]
-        for source, target in pairs:
+        for source, target in step["gate"]["pairs"]:
             hosts += [source.partition(":")[0], target.partition(":")[0]]
         if step["gate"]["name"] in ("cross_rack", "soak"):
             hosts += [end.device for link in self.topology.uplinks() for end in link.ends]

@@ -163,6 +163,13 @@ def close_wave(state: State, *, reverted: bool | None) -> None:
     state["wave"] = None
 
 
+def close_wave_soaking(state: State) -> None:
+    """End the open wave because its soak outlasts this roll-out; nothing is pending, nothing failed."""
+    state["stages"][state["wave"]["stage"]]["verdict"] = "soaking"
+    state["verdict"] = "soaking"
+    state["wave"] = None
+
+
 def steps_to_take_back(state: State) -> list[str]:
     """Return the ids of the steps that a failure of the open wave takes back.
 
