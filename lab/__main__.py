@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from .cli import main
+try:
+    from .cli import main
+except ImportError as error:
+    sys.exit(f"lab: the Python package {error.name} is missing. Run make setup, and use the Python in .venv/")
 
 sys.exit(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +108,8 @@ class EosFrontEnd:
         except OSError as error:
             advice = "Another lab is up on these addresses: take it down, or set jumbo_lab_network"
             where = f"{self._node.listen}:{EAPI_PORT}"
-            raise JumboError(f"cannot listen on {where}: {error.strerror}", advice=advice) from None
+            why = os.strerror(error.errno or 0)
+            raise JumboError(f"cannot listen on {where}: {why}", advice=advice) from None
 
     async def lose(self) -> None:
         """Refuse from now on, and cut what is open."""

@@ -91,10 +91,10 @@ def down(folder: LabFolder) -> str:
 
 
 def _check_machine() -> None:
-    missing = {package for program, package in _PROGRAMS.items() if not shutil.which(program, path=PATH)}
+    missing = {name: package for name, package in _PROGRAMS.items() if not shutil.which(name, path=PATH)}
     if missing:
-        advice = f"Run make setup, or: apt-get install {' '.join(sorted(missing))}"
-        raise JumboError("programs that the lab needs are missing", limit=", ".join(_PROGRAMS), advice=advice)
+        advice = f"Run make setup, or: apt-get install {' '.join(sorted(set(missing.values())))}"
+        raise JumboError(f"the lab needs programs that are not here: {', '.join(missing)}", advice=advice)
     find_sshd()
     if os.geteuid() != 0:
         raise JumboError("the lab makes network namespaces and needs root for that", advice="Run it with sudo")

@@ -169,6 +169,14 @@ def test_a_rebooted_switch_boots_its_startup_config(shared: RunningLab) -> None:
     wait_until(lambda: shared.ping("db-a", shared.address("db-b"), 1500).received == 2, what="it forwards again")
 
 
+def test_two_labs_on_the_same_addresses_do_not_start(shared: RunningLab, tmp_path: Path) -> None:
+    refused = lab_cli(tmp_path / "lab", "up", "-i", shared.sources[0])
+    assert refused.returncode == 1
+    assert "set jumbo_lab_network" in sentence(refused.stderr)
+    assert not (tmp_path / "lab").exists()
+    assert shared.ssh("db-a", "true").returncode == 0
+
+
 def test_an_unknown_node_cannot_be_rebooted(shared: RunningLab) -> None:
     refused = shared.cli("reboot", "tor-z")
     assert refused.returncode == 1
