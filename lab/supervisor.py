@@ -168,7 +168,8 @@ async def run(folder: LabFolder, report: IO[str], log: IO[bytes]) -> int:
             await lab.stop()
         _tell(report, {"error": str(error) if explained else f"{error!r}; see {folder.log}", "explained": explained})
         return 1
-    _tell(report, {"seconds": round(time.monotonic() - started, 2)})
+    lab.events.add("", "up", f"{len(lab.nodes)} nodes in {time.monotonic() - started:.1f} s")
+    _tell(report, {"up": True})
     await lab.ended.wait()
     await lab.stop()
     folder.clear()
