@@ -1,0 +1,251 @@
+"""A slow, simple judge of plans that shares no code with the proof: it builds states of a plan and walks every packet.
+
+States of a step: subsets of its changes are applied (per host in their order, since a host pins before it raises), then
+device after device is confirmed, and in each of these states each device is rebooted into what it had persisted. The
+fabric is read straight from the inventory that the test made. Returns sentences; an empty list is a good plan.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import math
+from ipaddress import ip_network
+
+BASELINE = 1500
+ALL_SUBSETS = 16  # up to so many, all are built; beyond, those with one host apart from the others
+
+
+class World:
+    """Running and saved values from the states: sizes[device][interface], routes[device][interface][prefix]."""
+
+    def __init__(self, sizes, routes, saved_sizes, saved_routes):
+        self.sizes, self.routes = sizes, routes
+        self.saved_sizes, self.saved_routes = saved_sizes, saved_routes
+
+    @classmethod
+    def of(cls, states):
+        sizes = {d: {n: i["ip_mtu"] for n, i in s["interfaces"].items()} for d, s in states.items()}
+        routes = {}
+        for device, state in states.items():
+            for route in state.get("routes", ()):
+                routes.setdefault(device, {}).setdefault(route["interface"], {})[route["prefix"]] = route["mtu"]
+        saved = copy.deepcopy(routes)
+        for device, state in states.items():
+            if (state.get("guard") or {}).get("state") == "confirmed":  # it holds lifts that a reboot forgets
+                for ways in saved[device].values():
+                    ways.update({p: BASELINE for p, mtu in ways.items() if mtu is not None and mtu > BASELINE})
+        return cls(sizes, routes, copy.deepcopy(sizes), saved)
+
+    def copy(self):
+        parts = (self.sizes, self.routes, self.saved_sizes, self.saved_routes)
+        return World(*({key: dict(value) for key, value in part.items()} for part in parts))
+
+    def route(self, device, name):
+        """Return the routes of an interface, fit to be changed."""
+        self.routes[device][name] = dict(self.routes[device][name])
+        return self.routes[device][name]
+
+    def apply(self, change):
+        device, (name, _space, prefix) = change["host"], change["object"].partition(" ")
+        if change["field"] == "ip_mtu":
+            self.sizes[device][name] = change["to"]
+        elif change["field"] == "route_mtu":
+            routes = self.route(device, name)
+            for known in [prefix] if prefix else list(routes):
+                routes[known] = change["to"]
+
+    def confirm(self, changes, lifted):
+        """Persist what a confirm persists: sizes and pins at once, lifts only with the field persisted."""
+        for change in changes:
+            device, (name, _space, prefix) = change["host"], change["object"].partition(" ")
+            if change["field"] == "ip_mtu":
+                self.saved_sizes[device][name] = self.sizes[device][name]
+            elif change["field"] == "persisted":
+                self.saved_routes[device][name] = dict(self.routes[device][name])
+            elif change["field"] == "route_mtu" and not prefix:
+                kept = {p: m for p, m in self.routes[device][name].items() if (device, name, p) not in lifted}
+                self.saved_routes[device][name] = kept
+
+    def reboots(self):
+        """Yield (device, world) for each device that would come back with other values than it runs."""
+        for device, sizes in self.sizes.items():
+            routes, saved = self.routes.get(device), self.saved_routes.get(device)
+            if sizes != self.saved_sizes[device] or routes != saved:
+                again = self.copy()
+                again.sizes[device] = dict(self.saved_sizes[device])
+                if saved is not None:
+                    again.routes[device] = dict(saved)
+                yield device, again
+
+
+def states_of_step(world, changes, lifted):
+    """Yield (what happened, world) for the ways a step may be half done, then confirmed device by device."""
+    hosts = list(dict.fromkeys(c["host"] for c in changes))
+    by_host = [[c for c in changes if c["host"] == host] for host in hosts]
+    for counts in subsets([len(own) for own in by_host]):
+        half = world.copy()
+        done = [change for own, count in zip(by_host, counts, strict=True) for change in own[:count]]
+        for change in done:
+            half.apply(change)
+        yield f"{len(done)} of {len(changes)} changes", half
+    after = world.copy()
+    for change in changes:
+        after.apply(change)
+    for host in hosts:  # confirms come one device after the other
+        after.confirm([c for c in changes if c["host"] == host], lifted)
+        yield f"confirmed up to {host}", after.copy()
+
+
+def subsets(lengths):
+    """Yield how many changes of each host are applied."""
+    if math.prod(length + 1 for length in lengths) <= ALL_SUBSETS:
+        yield from itertools.product(*(range(length + 1) for length in lengths))
+        return
+    none, every = [0] * len(lengths), list(lengths)
+    yield from (none, every)
+    for index, length in enumerate(lengths):
+        for count in range(length + 1):
+            yield [*none[:index], count, *none[index + 1 :]]
+            yield [*every[:index], count, *every[index + 1 :]]
+
+
+class Walker:
+    """Walks packets through the fabric: next hops by breadth-first distance, sizes as they are in a world."""
+
+    def __init__(self, hosts):
+        variables = next(iter(hosts.values()))["variables"]
+        self.cables = {}
+        self.neighbours = {}
+        for entry in variables["jumbo_links"]:
+            a, b = entry["ends"] if isinstance(entry, dict) else entry
+            self.cables[a], self.cables[b] = b, a
+            one, other = a.split(":")[0], b.split(":")[0]
+            if isinstance(entry, dict):
+                self.neighbours.setdefault(one, []).append((a, b, other))
+                self.neighbours.setdefault(other, []).append((b, a, one))
+        self.segments = [s for s in variables["jumbo_segments"] if s["role"] == "jumbo"]
+        self.home = {member: s for s in self.segments for member in s["members"]}
+        self.gateway = {s["name"]: next(m for m in s["members"] if ":Vlan" in m) for s in self.segments}
+        self._distances = {}
+        ends = [(a, b) for a in self.hosts() for b in self.home if a != b]
+        self.ways = {pair: list(self.steps_to(*pair)) for pair in ends}
+        self.prefix = {member: segment["subnets"][0] for member, segment in self.home.items()}
+        self.deliveries = [
+            (self.gateway[s["name"]], m) for s in self.segments for m in s["members"] if ":Vlan" not in m
+        ]
+        # What a pair's packets cross on any of its paths, and the pairs that a device has to do with.
+        self.crossed = {}
+        self.about = {}
+        for pair, ways in self.ways.items():
+            ends = [end for way in ways for sender, receiver, _routed in way for end in (sender, receiver)]
+            self.crossed[pair] = list(dict.fromkeys([*ends, pair[1]]))
+            for device in {end.split(":")[0] for end in self.crossed[pair]}:
+                self.about.setdefault(device, []).append(pair)
+
+    def hosts(self):
+        return [member for member in self.home if ":Vlan" not in member]
+
+    def distance(self, start, stop):
+        if stop not in self._distances:
+            seen, queue = {stop: 0}, [stop]
+            while queue:
+                here = queue.pop(0)
+                for _port, _far, there in self.neighbours.get(here, ()):
+                    if there not in seen:
+                        seen[there] = seen[here] + 1
+                        queue.append(there)
+            self._distances[stop] = seen
+        return self._distances[stop].get(start)
+
+    def steps_to(self, source, target):
+        """Yield every list of (what sends, what receives, whether it routes) from a host to a member."""
+        here, there = self.home[source], self.home[target]
+        port = self.cables[source]
+        first = (source, port, True)
+        last = self.cables.get(target)
+        if here is there:
+            yield [first] + ([(last, target, False)] if last else [])
+            return
+        leaf, far = port.split(":")[0], self.gateway[there["name"]].split(":")[0]
+        for middle in self._routes(leaf, far):
+            yield [first, *middle] + ([(self.gateway[there["name"]], target, True)] if last else [])
+
+    def _routes(self, leaf, far):
+        if leaf == far:
+            yield []
+            return
+        for port, entry, device in self.neighbours[leaf]:
+            if self.distance(device, far) == self.distance(leaf, far) - 1:
+                for rest in self._routes(device, far):
+                    yield [(port, entry, True), *rest]
+
+
+@functools.cache
+def covers(outer, inner):
+    return ip_network(outer).supernet_of(ip_network(inner))
+
+
+@functools.cache
+def length(prefix):
+    return ip_network(prefix).prefixlen
+
+
+def sent(world, source, prefix):
+    """Return what a host sends at most to a prefix: the most specific route's MTU, at most the link's.
+
+    Everywhere else (None) goes by the least specific route.
+    """
+    device, name = source.split(":")
+    link, routes = world.sizes[device][name], world.routes[device][name]
+    if prefix is None:
+        mtu = routes[min(routes, key=length)]
+    else:
+        mtu = routes[max((p for p in routes if covers(p, prefix)), key=length)]
+    return link if mtu is None else min(link, mtu)
+
+
+def faults(world, walker, device=None):
+    """Yield sentences about packets that this world loses or answers with "fragmentation needed".
+
+    With a device, only of packets that it sends, carries or receives.
+    """
+    sizes = {f"{d}:{name}": size for d, ports in world.sizes.items() for name, size in ports.items()}
+    for gateway, member in walker.deliveries:
+        if sizes[gateway] > sizes[member]:
+            yield f"{gateway} sends {sizes[gateway]} to {member}"
+    for source in walker.hosts():
+        if device in (None, source.split(":")[0]) and sent(world, source, None) > BASELINE:
+            yield f"{source} sends {sent(world, source, None)} to everywhere"
+    for source, target in walker.about.get(device, walker.ways) if device else walker.ways:
+        size = sent(world, source, walker.prefix[target])
+        if size > BASELINE:  # everything carries the baseline
+            small = [end for end in walker.crossed[source, target] if sizes[end] < size]
+            if small:
+                yield f"{size} from {source} to {target}: {small[0]} has {sizes[small[0]]}"
+
+
+def look(name, happened, world, walker):
+    """Return the faults of a world and of each reboot in it."""
+    found = [f"{name} ({happened}): {fault}" for fault in faults(world, walker)]
+    for device, again in world.reboots():
+        found += [f"{name} ({happened}, {device} rebooted): {fault}" for fault in faults(again, walker, device)]
+    return found
+
+
+def judge(plan, states, hosts):
+    """Return the faults of the first state of a plan (a dict) that has any, as sentences with the step."""
+    walker, world = Walker(hosts), World.of(states)
+    lifted = {
+        (c["host"], *c["object"].split(" "))
+        for step in plan["steps"]
+        for c in step["changes"]
+        if " " in c["object"] and c["to"] > BASELINE
+    }
+    found = look("before", "as it is", world, walker)
+    for step in plan["steps"]:
+        for happened, candidate in states_of_step(world, step["changes"], lifted):
+            found = found or look(step["id"], happened, candidate, walker)
+            world = candidate if happened.startswith("confirmed") else world
+    return found

@@ -1,0 +1,152 @@
+"""Random fabrics: every plan satisfies a brute-force judge, and what is spoilt is caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_plan, lowering_steps
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, make_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from property.brute import judge
+from unit.mtu.fabric import applied, inventory, load, states
+
+SLOW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def fabrics(draw, leafs=6):
+    """Leaf-spine fabrics of all sorts: planes, racks, waves, an underlay that is large already, racks done already."""
+    racks = draw(st.integers(2, leafs))
+    hosts = inventory(
+        spines=draw(st.integers(2, 4)),
+        leafs=racks,
+        hosts=draw(st.integers(1, 4 if racks < 4 else 2)),
+        jumbo_max_wave=draw(st.integers(1, 5)),
+        jumbo_ip_mtu=draw(st.sampled_from([4000, 8950, 9000])),
+    )
+    return hosts, draw(st.sampled_from([1500, 9100, 9214]))
+
+
+def prepared(fabric):
+    hosts, underlay = fabric
+    intent, topology = load(hosts)
+    return hosts, intent, topology, states(intent, underlay)
+
+
+@SLOW
+@given(fabrics(), st.data())
+def test_every_plan_satisfies_the_judge(fabric, data):
+    hosts, intent, topology, found = prepared(fabric)
+    for device in data.draw(st.lists(st.sampled_from(sorted(found)), max_size=1)):
+        for port in found[device]["interfaces"].values():
+            port["max_ip_mtu"] = data.draw(st.sampled_from([9050, 9194, 9214]))
+    plan = make_plan(intent, topology, found)
+    prove(plan, intent, topology, found)
+    assert judge(plan.as_dict(), found, hosts) == []
+
+
+@SLOW
+@given(fabrics(), st.data())
+def test_limits_and_stops_leave_provable_plans(fabric, data):
+    hosts, intent, topology, found = prepared(fabric)
+    outside = data.draw(st.sets(st.sampled_from(sorted(intent.devices)), max_size=3))
+    first = make_plan(intent, topology, found, frozenset(intent.devices) - outside)
+    assert not {c.host for step in first.steps for c in step.changes} & outside
+    prove(first, intent, topology, found)
+    done = data.draw(st.integers(0, len(first.steps)))
+    changes = [c for step in first.as_dict()["steps"][:done] for c in step["changes"]]
+    half = applied(found, changes)
+    rest = make_plan(intent, topology, half)
+    prove(rest, intent, topology, half)
+    assert judge(rest.as_dict(), half, hosts) == []
+    back = lowering_steps(lowering_plan(changes, topology))
+    prove(Plan(back), intent, topology, half)
+    assert judge(Plan(back).as_dict(), half, hosts) == []
+
+
+@SLOW
+@given(fabrics())
+def test_a_second_run_has_nothing_to_do(fabric):
+    _hosts, intent, topology, found = prepared(fabric)
+    plan = make_plan(intent, topology, found)
+    assert plan == make_plan(intent, topology, found)
+    after = applied(found, [c for step in plan.as_dict()["steps"] for c in step["changes"]])
+    assert make_plan(intent, topology, after).steps == ()
+
+
+def in_a_row(steps):
+    linked = []
+    for step in steps:
+        linked.append(replace(step, needs=(linked[-1].id,) if linked else ()))
+    return tuple(linked)
+
+
+def swap(plan, data):
+    index = data.draw(st.integers(0, len(plan.steps) - 2))
+    order = list(plan.steps)
+    order[index], order[index + 1] = order[index + 1], order[index]
+    return Plan(in_a_row(order))
+
+
+def forget(plan, data):
+    """Leave one change out, so that one end of a link, one host or one pin is forgotten."""
+    places = [(s, c) for s, step in enumerate(plan.steps) for c, _change in enumerate(step.changes)]
+    where, which = data.draw(st.sampled_from(places))
+    steps = list(plan.steps)
+    kept = tuple(change for index, change in enumerate(steps[where].changes) if index != which)
+    steps[where] = replace(steps[where], changes=kept)
+    return Plan(tuple(steps))
+
+
+def lift_early(plan, data):
+    lifts = [index for index, step in enumerate(plan.steps) if step.phase == "lift"]
+    index = data.draw(st.sampled_from(lifts))
+    to = data.draw(st.integers(0, index))
+    order = list(plan.steps)
+    order.insert(to, order.pop(index))
+    return Plan(in_a_row(order))
+
+
+def lift_more(plan, data):
+    lifts = [step for step in plan.steps if step.phase == "lift"]
+    step = data.draw(st.sampled_from(lifts))
+    wrong = replace(step.changes[0], object=step.changes[0].interface + data.draw(st.sampled_from(["", " 0.0.0.0/0"])))
+    return Plan(tuple(replace(s, changes=(*s.changes, wrong)) if s is step else s for s in plan.steps))
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more]), st.data())
+def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
+    hosts, intent, topology, found = prepared(fabric)
+    plan = make_plan(intent, topology, found)
+    spoilt = spoil(plan, data)
+    assume(spoilt != plan)
+    if not judge(spoilt.as_dict(), found, hosts):
+        return
+    with pytest.raises(NotProven) as caught:
+        prove(spoilt, intent, topology, found)
+    assert caught.value.step
+
+
+def test_the_judge_sees_what_is_wrong():
+    """The judge itself: a gateway before its hosts, a forgotten pin, a lift too early, a forgotten end."""
+    hosts = inventory()
+    intent, topology = load(hosts)
+    found = states(intent)
+    plan = make_plan(intent, topology, found)
+    steps = list(plan.steps)
+    assert judge(plan.as_dict(), found, hosts) == []
+    turned = [steps[1], steps[0], *steps[2:]]
+    assert "leaf1:Vlan10 sends 9000" in judge(Plan(tuple(turned)).as_dict(), found, hosts)[0]
+    pinless = replace(steps[0], changes=tuple(c for c in steps[0].changes if c.field != "route_mtu"))
+    assert "to everywhere" in judge(Plan((pinless, *steps[1:])).as_dict(), found, hosts)[0]
+    early = [*steps[:6], steps[9], *steps[6:9], *steps[10:]]
+    assert judge(Plan(tuple(early)).as_dict(), found, hosts)
+    lonely = replace(
+        steps[6], changes=tuple(c for c in steps[6].changes if (c.host, c.object) != ("spine1", "Ethernet1"))
+    )
+    assert judge(Plan((*steps[:6], lonely, *steps[7:])).as_dict(), found, hosts)
+    assert isinstance(lonely.changes[0], Change)
