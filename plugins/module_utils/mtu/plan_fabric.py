@@ -36,7 +36,7 @@ def plan_fabric(planner: Planner) -> None:
     raised: set[Link] = set()
     wave = 0
     for plane, links in planner.topology.planes().items():
-        here = [work for work in works if work.link in links]
+        here = [work for work in works if work.link in links and _may_change(planner, work)]
         if not chosen or plane in left_out:
             continue
         raised |= {work.link for work in here}
@@ -76,6 +76,11 @@ def _planes_left_out(planner: Planner, works: Sequence[LinkWork]) -> dict[str, s
                 f"The plane of {plane} is left out: {left_out[plane]} may not be touched or was not read."
             )
     return left_out
+
+
+def _may_change(planner: Planner, work: LinkWork) -> bool:
+    """Tell whether both ends may be touched; a link that carries enough as it is stays so without being touched."""
+    return all(planner.scope.may_change(planner.topology.logical(port)) for port in work.link.ends)
 
 
 def _is_done(planner: Planner, work: LinkWork) -> bool:

@@ -99,9 +99,10 @@ class Planner:
         changes = []
         size = self.lift_size(source, target)
         pin = self.live.pin(end)
-        old = self.live.pin_wanted(end) if pin is None else pin
+        # A pin that is still to come covers every route of the interface, lifted ones too.
+        old, lifts = (self.live.pin_wanted(end), {}) if pin is None else (pin, self.live.lifts(end))
         for subnet in v4_subnets(target):
-            current = self.live.lifts(end).get(subnet, old)
+            current = lifts.get(subnet, old)
             if current >= size or not self._may_lift(end, subnet):
                 continue
             changes.append(Change(end.device, f"{end.interface} {subnet}", "route_mtu", current, size))

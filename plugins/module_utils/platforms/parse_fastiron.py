@@ -53,7 +53,7 @@ def _interface(header: re.Match[str], block: str) -> dict[str, Any]:
     is_frame = bool(line and not line["ip"] and number and number >= FRAME_SIZES)
     receive = JUMBO_RECEIVE if is_frame else PLAIN_RECEIVE if number == PLAIN_RECEIVE else None
     addresses = re.findall(r"Internet address is (\d\S+?),?\s", block)
-    trunk = re.search(r"Member of active trunk ports (\S+?)(?:, Lag Interface is (\S+?))?[,\s]", block)
+    trunk = re.search(r"Member of active trunk ports .*Lag Interface is (\S+)", block)
     return {
         "name": name,
         "kind": _kind(name, bool(addresses)),
@@ -63,7 +63,7 @@ def _interface(header: re.Match[str], block: str) -> dict[str, Any]:
         "configured_mtu": None,
         "persisted_mtu": None,
         "max_ip_mtu": None,
-        "parent": trunk.group(2) if trunk else None,
+        "parent": trunk.group(1) if trunk else None,
         "members": None,
         "oper_up": header["line"] == "up",
         "addresses": addresses,

@@ -256,6 +256,16 @@ def test_a_spine_outside_the_limit_leaves_its_plane_and_the_cross_rack_lifts_out
     assert any("not lifted towards each other" in note for note in plan.notes)
 
 
+def test_links_that_carry_enough_stay_as_they_are_where_one_end_may_not_be_touched():
+    intent, topology = load(inventory())
+    found = states(intent, underlay=9100)
+    plan = make_plan(intent, topology, found, frozenset(intent.devices) - {"leaf3", "h5", "h6"})
+    prove(plan, intent, topology, found)
+    raised = {(c.host, c.object) for step in plan.steps if step.phase == "link" for c in step.changes}
+    assert raised == {(d, f"Ethernet{n}") for d in ("leaf1", "leaf2", "spine1", "spine2") for n in (1, 2)}
+    assert any(c["object"] == "eth1 10.10.2.0/24" and c["host"] == "h1" for c in all_changes(plan))
+
+
 def test_a_host_that_was_not_read_counts_as_not_ours():
     def lose(found):
         del found["h3"]
@@ -338,6 +348,22 @@ def test_the_parent_is_raised_before_its_child():
         ("h1", "eth1", "ip_mtu", 1500, 9000),
         ("h1", "eth1.10", "ip_mtu", 1500, 9000),
     ]
+
+
+def test_a_fabric_that_was_raised_by_hand_is_pinned_and_lifted_by_prefix():
+    """Everything at 9000, no pins: each host's default route comes down, its jumbo prefixes go up again."""
+
+    def by_hand(found):
+        for state in found.values():
+            for name, port in state["interfaces"].items():
+                if name not in {"eth0", "Vlan20"}:
+                    size = 9000 if name in {"eth1", "Vlan10"} else 9214
+                    port.update(ip_mtu=size, device_mtu=size, persisted_mtu=size)
+
+    plan = planned(change=by_hand)
+    fields = {(c["field"], c["to"]) for c in all_changes(plan)}
+    assert fields == {("route_mtu", 1500), ("route_mtu", 9000), ("persisted", True)}
+    assert len([c for c in all_changes(plan) if " " in c["object"]]) == 18
 
 
 def test_routes_that_are_smaller_already_count_as_pinned():

@@ -115,7 +115,7 @@ def test_a_hop_that_is_lowered_after_its_proof(fabric):
     assert (error.verdict, error.step) == ("BLACKHOLE", "fabric.4.lift")  # what EOS accepts beyond its MTU isn't told
     assert (error.host, error.object) == port
     assert error.hop == "leaf1:Ethernet2 -> spine2:Ethernet1"
-    assert error.path[-1] == "leaf2:Vlan10 -> h3:eth1"
+    assert error.path[-1] == "spine2:Ethernet2 -> leaf2:Ethernet2"
 
 
 def test_a_host_left_small(fabric):
