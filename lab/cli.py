@@ -61,6 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("node")
     run.add_argument("command", nargs=argparse.REMAINDER, help="default: a shell")
     verb("reboot", _reboot, "switch a node off and on").add_argument("node")
+    verb("cut", _cut, "cut a node's management off; the node itself goes on").add_argument("node")
+    verb("mend", _mend, "let a node's management answer again").add_argument("node")
     return parser
 
 
@@ -123,6 +125,18 @@ def _exec(options: argparse.Namespace) -> int:
     command = [*enter(node["pid"]), *(options.command or ["sh"])]
     environment = {**ENVIRONMENT, "HOME": "/run/root"}
     os.execvpe(command[0], command, environment)  # noqa: S606 - the node's command takes this process over
+
+
+def _cut(options: argparse.Namespace) -> int:
+    _folder(options).ask("cut", node=options.node)
+    sys.stdout.write(f"lab: the management of {options.node} is cut\n")
+    return 0
+
+
+def _mend(options: argparse.Namespace) -> int:
+    _folder(options).ask("mend", node=options.node)
+    sys.stdout.write(f"lab: the management of {options.node} answers again\n")
+    return 0
 
 
 def _reboot(options: argparse.Namespace) -> int:

@@ -40,6 +40,9 @@ class FrontEnd(Protocol):
     async def lose(self) -> None:
         """Refuse from now on, and cut what is open; the device itself goes on."""
 
+    async def mend(self) -> None:
+        """Take connections again."""
+
     async def close(self) -> None:
         """Stop."""
 
@@ -67,6 +70,11 @@ class SshFrontEnd:
     async def lose(self) -> None:
         """Refuse from now on, and cut what is open."""
         await self._door.close()
+
+    async def mend(self) -> None:
+        """Take connections again."""
+        if not self._door.is_open:
+            await self._door.open()
 
     async def close(self) -> None:
         """Stop."""
@@ -115,6 +123,11 @@ class EosFrontEnd:
         """Refuse from now on, and cut what is open."""
         if self._handle:
             await self._handle.set_unreachable(True)
+
+    async def mend(self) -> None:
+        """Take connections again."""
+        if self._handle:
+            await self._handle.set_unreachable(False)
 
     async def close(self) -> None:
         """Stop."""

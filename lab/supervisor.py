@@ -101,6 +101,8 @@ class Lab:
             "lost": self._lost,
             "events": self._events,
             "audit": self._audit,
+            "cut": self._cut,
+            "mend": self._mend,
             "reboot": self._reboot,
             "down": self._down,
         }
@@ -136,10 +138,26 @@ class Lab:
         audits = {name: node.front_end.audit() for name, node in self.nodes.items()}
         return {"audit": {name: audit for name, audit in audits.items() if audit is not None}}
 
-    async def _reboot(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _asked_for(self, request: dict[str, Any]) -> RunningNode:
         node = self.nodes.get(str(request.get("node")))
         if node is None:
             raise JumboError("this node is not in the lab", wish=request.get("node"), limit=", ".join(self.nodes))
+        return node
+
+    async def _cut(self, request: dict[str, Any]) -> dict[str, Any]:
+        node = self._asked_for(request)
+        await node.front_end.lose()
+        self.events.add(node.node.name, "cut", "management is cut by hand")
+        return {"cut": node.node.name}
+
+    async def _mend(self, request: dict[str, Any]) -> dict[str, Any]:
+        node = self._asked_for(request)
+        await node.front_end.mend()
+        self.events.add(node.node.name, "mended", "management answers again")
+        return {"mended": node.node.name}
+
+    async def _reboot(self, request: dict[str, Any]) -> dict[str, Any]:
+        node = self._asked_for(request)
         async with self._rebooting:
             await node.reboot()
         return {"rebooted": node.node.name}

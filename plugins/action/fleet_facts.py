@@ -28,7 +28,8 @@ class ActionModule(FabricAction):
         hosts = self.play_hosts
         if arguments["scope"] == "fabric":
             hosts = list(fabric.inventory_of(hostvars, self.variables["groups"]["all"]))
-        states = fabric.read_states(self.accesses(hosts).values())
+        only_interfaces = arguments["gather"] == "interfaces"
+        states = fabric.read_states(self.accesses(hosts).values(), only_interfaces=only_interfaces)
         bad = fabric.not_read(states)
         return {
             "path": str(self._write(arguments["to"], states)),

@@ -45,7 +45,7 @@ class ActionModule(FabricAction):
         states = run.load("fleet") or {}
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
         findings = check(intent, topology, states, touchable)
-        run.update(lambda state: state.update(findings=findings))
+        run.update(functools.partial(self._note, findings, fabric.not_read(states)))
         self._refuse_blocked(findings)
         plan, differences = plan_within_limits(intent, topology, states, touchable, self.accesses(inventory))
         run.save("fleet", states)
@@ -82,6 +82,16 @@ class ActionModule(FabricAction):
         }
 
     @staticmethod
+    def _note(findings: list[dict[str, Any]], unread: dict[str, Any], state: waves.State) -> None:
+        """Keep what preflight found, and why devices could not be read: their findings say no more than that."""
+        for host, reason in unread.items():
+            waves.note_trouble(state, host, reason["error"]["text"], unreachable=reason["unreachable"])
+        for finding in findings:
+            if finding["host"] in unread:
+                finding.update(reason=unread[finding["host"]]["error"]["text"], evidence="not read in preflight")
+        state["findings"] = findings
+
+    @staticmethod
     def _refuse_not_yet(intent: Intent, inventory: dict[str, Any]) -> None:
         """Refuse what this version would silently not do."""
         resume = {entry["variables"].get("jumbo_resume", "auto") for entry in inventory.values()}
@@ -108,7 +118,7 @@ class ActionModule(FabricAction):
         if blocking:
             raise JumboError(
                 "preflight found what must be mended first; nothing was changed:\n"
-                + "\n".join(summary.finding_line(finding) for finding in blocking)
+                + "\n".join(summary.finding_line(finding, evidence=True) for finding in blocking)
             )
 
     @staticmethod

@@ -59,7 +59,10 @@ class ActionModule(FabricAction):
 
     def _open_wave(self, stage: str) -> dict[str, Any]:
         run = Run.required()
-        state = run.update(lambda state: waves.open_wave(state, stage, self.batch))
+        state = run.state()
+        if not waves.open_wave(state, stage, self.batch):
+            return {"changed": False, "skipped": True, "skip_reason": "something before has not passed"}
+        run.save("state", state)
         wave = state["wave"]
         run.journal.write(
             step=f"{stage}.{wave['index']}", host="", event="intent", verb="open", data={"hosts": wave["hosts"]}

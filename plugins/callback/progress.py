@@ -130,14 +130,15 @@ class CallbackModule(Default):
         if lines:
             self._title()
         for line in lines:
-            self._display.display(f"  {line}", color=color)
+            for part in str(line).splitlines():
+                self._display.display(f"  {part}", color=color)
 
     def _bad(self, result: Any) -> None:
         data = self._data(result)
         host = self._host(result)
         text = str(data.get("msg") or data.get("exception") or "failed without a reason")
         lines = text.strip().splitlines()
-        if host not in lines[0]:
+        if host not in lines[0] and not self._task(result).run_once:
             lines[0] = f"{host}: {lines[0]}"
         if data.get("progress"):
             lines = [*data["progress"], *lines]
@@ -153,6 +154,9 @@ class CallbackModule(Default):
         return str(host.get_name())
 
     @staticmethod
-    def _is_module(result: Any, name: str) -> bool:
-        task = result.task if hasattr(result, "task") else result._task
-        return str(task.action).rpartition(".")[2] == name
+    def _task(result: Any) -> Any:
+        return result.task if hasattr(result, "task") else result._task
+
+    @classmethod
+    def _is_module(cls, result: Any, name: str) -> bool:
+        return str(cls._task(result).action).rpartition(".")[2] == name

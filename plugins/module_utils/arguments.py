@@ -18,6 +18,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "fleet_facts": {
         "to": {"type": "path"},
+        "gather": {"type": "str", "choices": ["all", "interfaces"], "default": "all"},
         "scope": {"type": "str", "choices": ["play", "fabric"], "default": "play"},
     },
     "mtu_plan": {},

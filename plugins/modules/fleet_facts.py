@@ -20,6 +20,11 @@ options:
   to:
     description: File for the states, JSON by host name; unset, the file C(fleet.json) of the roll-out that is open.
     type: path
+  gather:
+    description: Everything that a roll-out wants to know, or interfaces with their MTUs and counters only.
+    type: str
+    choices: [all, interfaces]
+    default: all
   scope:
     description: Hosts of the play (as C(--limit) leaves them), or all hosts that see C(jumbo_links).
     type: str

@@ -51,8 +51,21 @@ flows:
   returned: success
   sample: [{"dst": "h3:eth1", "ip_mtu": 9000, "port": 33001, "sent": 3, "received": 3, "reassembled": false}]
 passed:
-  description: Whether every flow of every size arrived whole.
+  description: Whether every flow arrived whole and the sender's own kernel refused what is above its link MTU.
   type: bool
+  returned: success
+verdict:
+  description: V(success), V(failure), or V(error) where it could not be measured.
+  type: str
+  returned: success
+actual:
+  description: What was found, in one sentence.
+  type: str
+  returned: success
+findings:
+  description: The interfaces to blame, as far as they can be told.
+  type: list
+  elements: dict
   returned: success
 """
 

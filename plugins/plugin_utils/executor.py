@@ -27,18 +27,22 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one act on one host; `error` is a JumboError as a dict, None when all went well."""
+    """What became of one act on one host; `error` is a JumboError as a dict (see `failed`), None when all went well."""
 
     host: str
     changed: bool = False
     data: Mapping[str, Any] = field(default_factory=dict)
     error: Mapping[str, Any] | None = None
-    unreachable: bool = False
 
     @property
     def ok(self) -> bool:
         """Return whether the act was done and read back."""
         return self.error is None
+
+    @property
+    def unreachable(self) -> bool:
+        """Return whether the device could not be asked at all."""
+        return bool(self.error and self.error["unreachable"])
 
     @property
     def message(self) -> str:
@@ -55,12 +59,9 @@ def verb_of(changes: Sequence[Change]) -> str:
 
 
 def failed(host: str, error: JumboError) -> Outcome:
-    """Return the outcome of an act that raised."""
-    return Outcome(
-        host,
-        error={**error.as_dict(), "host": error.host or host, "text": str(error)},
-        unreachable=isinstance(error, Unreachable),
-    )
+    """Return the outcome of an act that raised; its error has `text` (one sentence) and `unreachable` as well."""
+    facts = {**error.as_dict(), "host": error.host or host, "text": str(error)}
+    return Outcome(host, error={**facts, "unreachable": isinstance(error, Unreachable)})
 
 
 def everywhere(act: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

@@ -45,12 +45,17 @@ def inventory_of(hostvars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str,
     return found
 
 
-def read_states(accesses: Iterable[Access]) -> dict[str, State]:
+def topology_of(hostvars: Mapping[str, Any], hosts: Iterable[str]) -> Topology:
+    """Return the topology of the inventory as it is now."""
+    return Topology(read_intent(inventory_of(hostvars, hosts)))
+
+
+def read_states(accesses: Iterable[Access], *, only_interfaces: bool = False) -> dict[str, State]:
     """Read all devices at once; one that could not be read is {"host", "error", "unreachable"} and nothing else."""
 
     def read(access: Access) -> State:
         try:
-            return open_driver(access).read()
+            return open_driver(access).read(only_interfaces=only_interfaces)
         except JumboError as error:
             outcome = failed(access.host, error)
             return {"host": access.host, "error": outcome.error, "unreachable": outcome.unreachable}

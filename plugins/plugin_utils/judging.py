@@ -28,7 +28,7 @@ def all_did(run: Run, step: Step, verbs: Sequence[str]) -> tuple[bool, list[str]
         if data is None:
             bad[host] = ({"text": f"{host}: step {step['id']} was not finished ({', '.join(verbs)})"}, False)
         elif data.get("error"):
-            bad[host] = (data["error"], bool(data["error"].get("unreachable")))
+            bad[host] = (data["error"], data["error"]["unreachable"])
 
     def note(state: waves.State) -> None:
         for host, (error, unreachable) in bad.items():

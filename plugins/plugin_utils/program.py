@@ -16,12 +16,14 @@ MARK = "JUMBO-REPLY "
 """Precedes the reply's line: what a login shell or an interpreter prints before it is skipped."""
 
 _PROGRAM = """
-import base64, importlib.abc, importlib.util, json, sys, zlib
+import base64, importlib.machinery, json, sys, zlib
 SOURCES = json.loads(zlib.decompress(base64.b64decode("{sources}")))
-class Memory(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Memory:
     def find_spec(self, name, path=None, target=None):
         if name in SOURCES:
-            return importlib.util.spec_from_loader(name, self, is_package=name == "jumbo_probe")
+            return importlib.machinery.ModuleSpec(name, self, is_package=name == "jumbo_probe")
+    def create_module(self, spec):
+        return None
     def exec_module(self, module):
         exec(compile(SOURCES[module.__name__], "<%s>" % module.__name__, "exec"), module.__dict__)
 sys.meta_path.insert(0, Memory())

@@ -20,7 +20,7 @@ def plan_lines(plan: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
         lines.append("everything is at its target already: nothing to do")
     lines += [clamp["sentence"] for clamp in plan["clamps"]]
     lines += list(plan["notes"])
-    lines += [finding_line(finding) for finding in findings if not finding["blocking"]]
+    lines += [finding_line(finding, evidence=True) for finding in findings if not finding["blocking"]]
     return lines
 
 
@@ -70,14 +70,12 @@ def back_line(change: Mapping[str, Any]) -> str:
     return f"{change['host']} {change['object']}: {what_now}"
 
 
-def finding_line(finding: Mapping[str, Any]) -> str:
-    """Return one finding: where and why."""
+def finding_line(finding: Mapping[str, Any], *, evidence: bool = False) -> str:
+    """Return one finding: where and why, and what was seen if that is asked for."""
     where = ":".join(str(part) for part in (finding["host"], finding["interface"]) if part)
-    return (
-        f"{where}: {finding['reason']}"
-        if where and not str(finding["reason"]).startswith(where)
-        else str(finding["reason"])
-    )
+    reason = str(finding["reason"])
+    text = f"{where}: {reason}" if where and not reason.startswith(where) else reason
+    return f"{text} ({finding['evidence']})" if evidence and finding["evidence"] else text
 
 
 def gate_line(step: str, gate: Mapping[str, Any]) -> str:

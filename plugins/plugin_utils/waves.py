@@ -84,12 +84,18 @@ def _batches(groups: list[list[str]]) -> dict[str, Any]:
     return {"hosts": hosts, "serial": [len(group) for group in groups]}
 
 
-def open_wave(state: State, stage: str, batch: Sequence[str]) -> None:
-    """Begin the wave that this batch of hosts is; the verdict becomes `running` until it is closed as passed."""
+def open_wave(state: State, stage: str, batch: Sequence[str]) -> bool:
+    """Begin the wave that this batch of hosts is; the verdict becomes `running` until it is closed as passed.
+
+    Returns False, and nothing begins, where something before has not passed: the batches of a play were chosen when
+    it started.
+    """
+    if state["verdict"] != GO:
+        return False
     for index, wave in enumerate(state["stages"][stage]["waves"]):
         if set(batch) <= set(wave["hosts"]) and not set(wave["phases"]) & set(CONDUCTED) and not wave.get("opened"):
             open_numbered_wave(state, stage, index)
-            return
+            return True
     raise JumboError(
         f"the hosts of this batch are no wave of stage {stage}: {', '.join(batch)}",
         advice="The plan and the play disagree; this is a bug in the playbook.",

@@ -136,7 +136,7 @@ class Live:
     def unpersisted_lifts(self, end: End) -> bool:
         """Tell whether the guard still holds lifts of this host that its boot configuration doesn't have."""
         guard = self.states.get(end.device, {}).get("guard")
-        holds = isinstance(guard, Mapping) and guard.get("state") in {"armed", "confirmed"}
+        holds = isinstance(guard, Mapping) and guard.get("state") in {"armed", "confirmed", "dead"}
         return holds and bool(self.lifts(end))
 
     @staticmethod

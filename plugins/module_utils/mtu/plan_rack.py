@@ -6,7 +6,7 @@ its hosts it would drop in silence what it now answers with "fragmentation neede
 
 from __future__ import annotations
 
-from typing import Iterable, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from .intent_types import End, Segment
 from .live import v4_subnets
@@ -30,13 +30,27 @@ def plan_racks(planner: Planner) -> None:
         chosen = stage in planner.intent.stages
         todo = [rack for rack in racks if _usable(planner, stage, chosen, works[rack])]
         number = 0
-        for batch in planner.batches(todo):
+        for batch in _batches(planner, stage, todo, works):
             ready = [work for rack in batch for work in works[rack] if work.segment in planner.ready]
             # A gate has one size: segments of different sizes go one after the other.
             for size in sorted({work.segment.ip_mtu for work in ready}, reverse=True):
                 here = [work for work in ready if work.segment.ip_mtu == size]
                 number += _wave(planner, stage, number + 1, here)
             number += _between(planner, stage, number, [work.segment for work in ready])
+
+
+def _batches(
+    planner: Planner, stage: str, todo: Sequence[str], works: Mapping[str, Sequence[SegmentWork]]
+) -> list[list[str]]:
+    """Return the waves of a stage. Where the canary could not be raised, the first of the others goes alone instead."""
+    canary = works.get(planner.topology.canary or "", ())
+    missing = [work.segment.name for work in canary if work.segment not in planner.ready]
+    if stage == "leaf" and missing and todo:
+        planner.scope.note(
+            f"The canary lacks {', '.join(missing)}: the first wave of the stage leaf is {todo[0]} alone."
+        )
+        return [[todo[0]], *planner.batches(todo[1:])]
+    return planner.batches(todo)
 
 
 def _segments_by_rack(planner: Planner) -> dict[str, list[SegmentWork]]:

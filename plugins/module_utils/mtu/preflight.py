@@ -64,6 +64,7 @@ class _Checker:
         yield self.neighbours()
         yield self.baseline()
         yield self.hosts()
+        yield self.guards()
         yield self.gateways()
 
     def _touched(self, host: str) -> bool:
@@ -160,6 +161,14 @@ class _Checker:
             if not self.live.persists(end.device):
                 text = "no known place for its boot configuration: after a reboot it is at its old size"
                 yield Finding(end.device, end.interface, "running only", text, blocking=False)
+
+    def guards(self) -> Iterator[Finding]:
+        """Yield hosts whose guard has died: nobody pins again what they lose."""
+        for host, state in self.live.states.items():
+            guard = state.get("guard")
+            if isinstance(guard, Mapping) and guard.get("state") == "dead":
+                text = f"guard {guard.get('id')}: pins that vanish stay away until the next run"
+                yield Finding(host, None, "the guard of its pins has died", text, blocking=False)
 
     def gateways(self) -> Iterator[Finding]:
         """Yield gateways that send more than a member of their segment receives, and segments without a gateway."""

@@ -107,12 +107,9 @@ class Scope:
         for end in self.topology.gateways(segment):
             if self.live.ip_mtu(end) is None:
                 found.append(f"the gateway {end} was not read")
-        blocked = [change for change in work.changes if not self.may_change(End(change.host, change.interface))]
-        found += [
-            f"{change.host}:{change.interface} is at {change.before or 'its link MTU'} and may not be touched"
-            for change in blocked
-        ]
-        return found
+        ends = dict.fromkeys(End(change.host, change.interface) for change in work.changes)
+        blocked = [end for end in ends if not self.may_change(end)]
+        return [*found, *(f"{end} is at {self.live.ip_mtu(end)} and may not be touched" for end in blocked)]
 
     def _unmanaged(self, segment: Segment) -> str:
         small = [

@@ -42,8 +42,8 @@ class Driver(Protocol):
     construction a new connection.
     """
 
-    def read(self) -> State:
-        """Return the device's state; writes nothing and opens no configuration session."""
+    def read(self, *, only_interfaces: bool = False) -> State:
+        """Return the device's state, or only its `interfaces`; writes nothing and opens no configuration session."""
 
     def diff(self, changes: Sequence[Change]) -> str:
         """Return the device's own difference for these changes; loads and discards a candidate where there is one.

@@ -29,9 +29,17 @@ class EosDriver:
 
     # ------------------------------------------------------------------ reading
 
-    def read(self) -> State:
+    def read(self, *, only_interfaces: bool = False) -> State:
         """Return the state; see platforms.base.Driver."""
-        with Session(self.access) as session:
+        with Session(self.access, reading=True) as session:
+            if only_interfaces:
+                (interfaces,) = session.show(["show interfaces"])
+                found = parse_eos.parse_interfaces(interfaces)
+                return {
+                    "host": self.access.host,
+                    "platform": "eos",
+                    "interfaces": {interface["name"]: interface for interface in found},
+                }
             version, interfaces, errors, lldp = session.show(
                 ["show version", "show interfaces", "show interfaces counters errors", "show lldp neighbors detail"]
             )
@@ -51,7 +59,7 @@ class EosDriver:
 
     def pending(self) -> dict[str, Any]:
         """Return what waits for a confirmation; see platforms.base.Driver."""
-        with Session(self.access) as session:
+        with Session(self.access, reading=True) as session:
             return self._pending(session)
 
     def _pending(self, session: Session) -> dict[str, Any]:
@@ -61,7 +69,7 @@ class EosDriver:
     def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
         """DF ping; `size` counts the whole IP packet on EOS (facts 5)."""
         command = f"ping {target}" + (f" source {source}" if source else "")
-        with Session(self.access) as session:
+        with Session(self.access, reading=True) as session:
             (output,) = session.text([f"{command} size {ip_mtu} df-bit repeat {count}"])
         return parse_eos.parse_ping(output)
 

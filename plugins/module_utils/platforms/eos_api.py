@@ -13,6 +13,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
 
 try:
     import napalm.base.exceptions as napalm_errors
+    import pyeapi.client
     import pyeapi.eapilib
     from napalm.eos import EOSDriver
 except ImportError as error:
@@ -28,9 +29,14 @@ UNSUPPORTED = re.compile(r"Unavailable command|not supported on this hardware pl
 
 
 class Session:
-    """One login to an EOS device. Use it as a context manager; leaving it never touches a configuration session."""
+    """One login to an EOS device. Use it as a context manager; leaving it never touches a configuration session.
 
-    def __init__(self, access: Access) -> None:
+    eAPI is HTTP: a login is no more than an address and a password. `reading` leaves out napalm's own first request
+    (`show version`, to refuse releases before 4.23): each request is a TLS connection of its own.
+    """
+
+    def __init__(self, access: Access, *, reading: bool = False) -> None:
+        self.reading = reading
         if IMPORT_ERROR is not None:
             raise JumboError(
                 f"napalm is not installed ({IMPORT_ERROR})",
@@ -47,9 +53,19 @@ class Session:
         )
 
     def __enter__(self) -> Session:
-        """Log in: `show version` proves address, certificate, credentials and software version."""
+        """Log in."""
         with self.errors():
-            self.napalm.open()
+            if self.reading:
+                connection = self.napalm.transport_class(
+                    host=self.access.address,
+                    username=self.access.user or "",
+                    password=self.access.password or "",
+                    timeout=self.access.timeout,
+                    **self.napalm.eapi_kwargs,
+                )
+                self.napalm.device = pyeapi.client.Node(connection, enablepwd=self.access.enable_password or "")
+            else:
+                self.napalm.open()
         return self
 
     def __exit__(self, *_exception: object) -> None:

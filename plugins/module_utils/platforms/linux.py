@@ -22,7 +22,7 @@ class LinuxDriver:
     def __init__(self, access: Access) -> None:
         self.access = access
 
-    def read(self) -> State:
+    def read(self, *, only_interfaces: bool = False) -> State:  # noqa: ARG002 - one request tells everything
         """Return the state; see platforms.base.Driver."""
         raw = self._ask({"verb": "read", "interfaces": None})
         return {
@@ -31,7 +31,7 @@ class LinuxDriver:
             "model": None,
             "version": raw["kernel"],
             "interfaces": {name: _interface(link, raw["persisted"]) for name, link in raw["interfaces"].items()},
-            "pending": pending_of(raw["guard"]),
+            "pending": pending_of(raw["guards"]),
             "saved": None,
             "unsaved_diff": "",
             "routes": raw["routes"],
@@ -43,7 +43,7 @@ class LinuxDriver:
 
     def pending(self) -> dict[str, Any]:
         """Return what waits for a confirmation: a guard that is armed."""
-        return pending_of(self._ask({"verb": "read", "interfaces": []})["guard"])
+        return pending_of(self._ask({"verb": "read", "interfaces": []})["guards"])
 
     def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
         """DF ping with the host's own ping(8), bound by its routes."""
@@ -102,26 +102,30 @@ class LinuxDriver:
         if kind == "lift":
             reply = self._ask({"verb": "lift", "changes": handle["changes"]})
         elif kind == "persist":
-            reply = self._persist()
+            reply = self._persist({change["object"] for change in changes})
         else:
             request = {"verb": "apply", "id": guard_id(name), "within": within, "changes": handle["changes"]}
             reply = self._ask(request)
         return {**handle, "notes": reply.get("notes", [])}
 
-    def _persist(self) -> dict[str, Any]:
-        """Write the boot configuration and let the guard go; without one, the guard stays the keeper of the pins."""
-        guard = self._ask({"verb": "read", "interfaces": []})["guard"]
-        if guard is None:
+    def _persist(self, interfaces: set[str]) -> dict[str, Any]:
+        """Write the boot configuration and let the guards go; without one, they stay the keepers of the pins."""
+        guards = self._ask({"verb": "read", "interfaces": []})["guards"]
+        keepers = [one for one in guards if one["state"] == "confirmed" and interfaces & set(one["interfaces"])]
+        if not keepers:
             raise JumboError(
                 "no guard keeps the pins of this host",
                 host=self.access.host,
+                object=", ".join(sorted(interfaces)),
                 advice="It has rebooted since the lift, or somebody ended the guard. Run the roll-out again.",
             )
-        reply = self._ask({"verb": "persist", "id": guard["id"]})
-        if reply["persisted"]:
-            self._ask({"verb": "release", "id": guard["id"]})
-            return reply
-        return {**reply, "notes": ["running only: the boot configuration of this host is not ours to write"]}
+        notes = []
+        for guard in keepers:
+            if self._ask({"verb": "persist", "id": guard["id"]})["persisted"]:
+                self._ask({"verb": "release", "id": guard["id"]})
+            else:
+                notes.append("running only: the boot configuration of this host is not ours to write")
+        return {"notes": notes}
 
     def confirm(self, handle: Handle) -> dict[str, Any]:
         """Confirm over a new connection; a lift is read back, its guard was confirmed before."""
@@ -164,11 +168,12 @@ def guard_id(name: str) -> str:
     return plain
 
 
-def pending_of(guard: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a guard as a pending change: only one that is armed waits for anybody."""
-    if guard is None or guard.get("state") != "armed":
-        return {"owner": "none", "name": None, "seconds_left": None}
-    return {"owner": "ours", "name": guard["id"], "seconds_left": guard.get("seconds_left")}
+def pending_of(guards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a host's guards as a pending change: one whose verdict is still open, alive or not, waits for somebody."""
+    for guard in guards:
+        if guard.get("verdict") == "armed":
+            return {"owner": "ours", "name": guard["id"], "seconds_left": guard.get("seconds_left")}
+    return {"owner": "none", "name": None, "seconds_left": None}
 
 
 def _interface(link: Mapping[str, Any], persisted: Mapping[str, Any] | None) -> dict[str, Any]:

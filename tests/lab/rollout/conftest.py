@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, network, overlay
+import yaml
+from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, network, overlay, wait_until
 
 LIMIT = 300.0
 
@@ -63,11 +64,46 @@ class Fabric:
             capture_output=True,
             text=True,
             cwd=ROOT,
-            env={**environment(self.folder), "HOME": os.environ.get("HOME", "/root")},
+            env=self.environment(),
             timeout=LIMIT,
             check=False,
         )
         return Outcome(done.returncode, done.stdout + done.stderr, self.evidence)
+
+    def play_and(self, playbook: str, when: Callable[[dict[str, Any]], bool], then: Callable[[], Any]) -> Outcome:
+        """Run a playbook and act once, at the moment the journal has a line that fits."""
+        process = subprocess.Popen(
+            self.command(playbook),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=ROOT,
+            env=self.environment(),
+        )
+        try:
+            wait_until(lambda: any(when(line) for line in self.lines()) or process.poll() is not None, LIMIT)
+            then()
+            output, _ = process.communicate(timeout=LIMIT)
+        finally:
+            process.kill()
+        return Outcome(process.returncode, output, self.evidence)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return the whole lines of the newest journal."""
+        journals = [path for path in self.evidence.glob("*/journal.jsonl") if not path.parent.is_symlink()]
+        text = max(journals).read_text() if journals else ""
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+    def environment(self) -> dict[str, str]:
+        return {**environment(self.folder), "HOME": os.environ.get("HOME", "/root")}
+
+    def variables(self) -> dict[str, Any]:
+        """Return the fabric-wide variables of the inventory."""
+        return dict(yaml.safe_load((BUNDLED / "group_vars/all/fabric.yml").read_text()))
+
+    def lost(self) -> dict[str, int]:
+        """Return where production packets were lost for their size."""
+        return dict(self.lab.folder.ask("lost")["lost"])
 
     def ip_mtus(self) -> dict[str, dict[str, int]]:
         """Return the running IP MTU of each jumbo interface, read inside the nodes."""
@@ -87,16 +123,25 @@ class Fabric:
 @pytest.fixture
 def fabric(tmp_path: Path) -> Iterator[Callable[..., Fabric]]:
     """Start the bundled fabric on addresses of its own, with a fault or not; it is taken down afterwards."""
+    yield from fabrics(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def module_fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Fabric]]:
+    """As `fabric`, one for a whole file of tests that change nothing."""
+    yield from fabrics(tmp_path_factory.mktemp("fabric"))
+
+
+def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root here")
-    folder = tmp_path / "lab"
 
     def start(fault: str = "", **variables: Any) -> Fabric:
-        extra = overlay(tmp_path / "overlay", jumbo_lab_network=network(77), jumbo_soak="2s", **variables)
+        extra = overlay(folder / "overlay", jumbo_lab_network=network(77), jumbo_soak="2s", **variables)
         sources = [str(BUNDLED), extra]
-        done = lab_cli(folder, "up", "-i", sources[0], "-i", sources[1], "--fault", fault)
+        done = lab_cli(folder / "lab", "up", "-i", sources[0], "-i", sources[1], "--fault", fault)
         assert done.returncode == 0, done.stderr
-        return Fabric(folder, sources, tmp_path / "evidence")
+        return Fabric(folder / "lab", sources, folder / "evidence")
 
     yield start
-    lab_cli(folder, "down")
+    lab_cli(folder / "lab", "down")

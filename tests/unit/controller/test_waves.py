@@ -82,6 +82,14 @@ def test_a_wave_that_did_not_pass_ends_as_what_the_read_back_says(state, reverte
     assert waves.play_of(state, "leaf")["hosts"] == waves.NOBODY
 
 
+@pytest.mark.parametrize("verdict", ["running", "failed", "reverted", "planned", "soaking"])
+def test_the_next_batch_of_a_play_does_not_begin_after_a_failure(state, verdict):
+    state["verdict"] = verdict
+    assert not waves.open_wave(state, "leaf", ["h5"])
+    assert (state["wave"], state["verdict"]) == (None, verdict)
+    assert not waves.may_apply(state, "host_link")
+
+
 def test_a_wave_is_opened_once(state):
     waves.open_wave(state, "leaf", ["h3"])
     state["verdict"] = "passed"
@@ -92,6 +100,7 @@ def test_a_wave_is_opened_once(state):
 def test_a_rack_is_taken_back_alone_the_fabric_as_a_whole_the_soak_with_everything(state):
     waves.open_wave(state, "leaf", ["h5"])
     assert waves.steps_to_take_back(state) == ["leaf.1.host_link"]
+    state["verdict"] = waves.GO
     waves.open_wave(state, "fabric", ["h1", "h3"])
     assert waves.steps_to_take_back(state) == ["fabric.0.link", "fabric.1.link", "fabric.2.lift"]
     state["wave"]["stage"] = "soak"

@@ -256,6 +256,13 @@ def test_a_spine_outside_the_limit_leaves_its_plane_and_the_cross_rack_lifts_out
     assert any("not lifted towards each other" in note for note in plan.notes)
 
 
+def test_without_the_canary_the_next_rack_goes_alone():
+    intent, _topology = load(inventory(leafs=4))
+    plan = planned(inventory(leafs=4), touchable=frozenset(intent.devices) - {"h1"})
+    assert [step.hosts for step in plan.steps if step.phase == "svi"] == [("leaf2",), ("leaf3", "leaf4")]
+    assert any("first wave of the stage leaf is leaf2 alone" in note for note in plan.notes)
+
+
 def test_links_that_carry_enough_stay_as_they_are_where_one_end_may_not_be_touched():
     intent, topology = load(inventory())
     found = states(intent, underlay=9100)

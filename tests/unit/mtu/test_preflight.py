@@ -72,6 +72,7 @@ CASES = [
     ),
     ("forwarding", lambda s: s["h1"].update(forwarding=True), ("h1", "eth1", True), "forwards packets"),
     ("running only", lambda s: s["h1"].update(persistence=None), ("h1", "eth1", False), "running only"),
+    ("dead guard", lambda s: s["h1"].update(guard={"state": "dead", "id": "x"}), ("h1", None, False), "has died"),
     (
         "large gateway",
         lambda s: port(s, "leaf1", "Vlan10").update(ip_mtu=9000),
