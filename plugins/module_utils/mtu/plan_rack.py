@@ -75,7 +75,15 @@ def _usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentW
             continue
         scope.refuse_unreachable(work)
         planner.ready.append(work.segment)
-    return chosen
+    return chosen and any(_has_steps(planner, work) for work in works if work.segment in planner.ready)
+
+
+def _has_steps(planner: Planner, work: SegmentWork) -> bool:
+    """Tell whether a segment lacks anything within its rack; a second one beside it may need lifts between them."""
+    segment, rack = work.segment, planner.rack_of(work.segment)
+    beside = any(other != segment and planner.rack_of(other) == rack for other in planner.ready)
+    ends = planner.hosts([segment])
+    return bool(work.changes) or beside or any(planner.lift_changes(end, segment, segment) for end in ends)
 
 
 def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork]) -> int:
