@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import fcntl
 import getpass
@@ -10,7 +9,7 @@ import json
 import os
 import platform
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping
+from typing import Any, Dict, Mapping
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
@@ -49,22 +48,6 @@ class Journal:
         finally:
             os.close(descriptor)  # gives the flock back
         return line
-
-    @contextlib.contextmanager
-    def act(self, *, step: str, host: str, verb: str, data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Write `intent`, let the caller act and fill the yielded dict, write `done` with it.
-
-        An error of the caller is written as done with `error`, and goes on its way. A crash leaves an intent without
-        a done: whoever resumes must read the device first.
-        """
-        self.write(step=step, host=host, event="intent", verb=verb, data=data)
-        result: dict[str, Any] = {}
-        try:
-            yield result
-        except JumboError as error:
-            self.write(step=step, host=host, event="done", verb=verb, data={**result, "error": error.as_dict()})
-            raise
-        self.write(step=step, host=host, event="done", verb=verb, data=result)
 
     def lines(self) -> list[Line]:
         """Return every whole line; a torn last line (a crash in mid-write) is dropped."""

@@ -1,6 +1,6 @@
 """fleet_facts beside nornir with napalm, over the same EOS front ends, in one run: wall and CPU seconds, peak memory.
 
-The front ends are the lab's eAPI part alone, without namespaces. Both sides read `show interfaces` of 56 ports from each.
+The front ends are the lab's eAPI part alone, without namespaces. Both sides read `show interfaces` of 56 ports each.
 """
 
 from __future__ import annotations

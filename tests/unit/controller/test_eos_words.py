@@ -1,7 +1,6 @@
 """What the EOS driver reads out of EOS's own words, without a device."""
 
 import pytest
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import eos
 
 RUNNING = """! Command: show running-config

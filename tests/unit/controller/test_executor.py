@@ -1,7 +1,6 @@
 """What the journal says is still applied, whatever became of it."""
 
 import pytest
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
@@ -71,7 +70,9 @@ def test_a_revert_that_failed_leaves_it_applied(acts):
 
 def test_a_crash_between_intent_and_done_counts_as_applied_and_not_as_confirmed(acts):
     run = acts()
-    run.journal.write(step="s1", host="leaf1", event="intent", verb="apply", data={"name": "r1-s1", "changes": [CHANGE]})
+    run.journal.write(
+        step="s1", host="leaf1", event="intent", verb="apply", data={"name": "r1-s1", "changes": [CHANGE]}
+    )
     assert ("s1", "leaf1") in executor.handles(run.journal.lines())
     assert executor.results(run.journal.lines(), "s1", executor.MAKING) == {}
 

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal, Lock
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
@@ -42,20 +41,6 @@ def test_a_torn_last_line_is_dropped_and_the_next_one_stands_alone(tmp_path):
     journal.write(step="b", host="h", event="done", verb="apply", data={})
     whole = [line for line in journal.path.read_text().splitlines() if line.endswith("}")]
     assert [json.loads(line)["seq"] for line in whole] == [1, 2]
-
-
-def test_an_act_that_fails_is_done_with_its_error(tmp_path):
-    journal = Journal(tmp_path / "journal.jsonl")
-    with (
-        pytest.raises(JumboError),
-        journal.act(step="s", host="leaf1", verb="confirm", data={}) as result,
-    ):
-        result["seen"] = 1
-        raise JumboError("the timer is over", host="leaf1")
-    intent, done = journal.lines()
-    assert (intent["event"], done["event"]) == ("intent", "done")
-    assert done["data"]["error"]["message"] == "the timer is over"
-    assert done["data"]["seen"] == 1
 
 
 def test_unknown_words_are_refused(tmp_path):

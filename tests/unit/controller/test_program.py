@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.access import access_to
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.program import program_text, reply_of
@@ -26,7 +25,9 @@ def test_output_without_a_reply_is_no_reply():
 
 def test_the_request_survives_quotes_and_unicode():
     request = {"verb": "\"'\\ ☃ {x}"}
-    done = subprocess.run([sys.executable, "-"], input=program_text(request), text=True, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-"], input=program_text(request), text=True, capture_output=True, check=True
+    )
     assert "☃" in reply_of(done.stdout)["error"]["message"]
 
 

@@ -1,14 +1,20 @@
 """The shared state fails closed: what was not recorded as passed has not passed."""
 
 import pytest
-
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
 
 
 def step(stage, wave, phase, hosts, gate=None):
     changes = [{"host": host, "object": "x", "field": "ip_mtu", "from": 1500, "to": 9000} for host in hosts]
-    return {"id": f"{stage}.{wave}.{phase}", "stage": stage, "wave": wave, "phase": phase, "changes": changes, "gate": gate}
+    return {
+        "id": f"{stage}.{wave}.{phase}",
+        "stage": stage,
+        "wave": wave,
+        "phase": phase,
+        "changes": changes,
+        "gate": gate,
+    }
 
 
 PLAN = [

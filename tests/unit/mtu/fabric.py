@@ -6,6 +6,8 @@ import copy
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import prove
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
 L2_PORT = 9214  # what EOS gives a switched port without being asked
@@ -139,3 +141,23 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
         elif change["field"] == "persisted":
             state["guard"] = {"state": "released"}
     return after
+
+
+def planned(hosts: Any = None, change: Any = None, touchable: Any = None) -> Plan:
+    """Plan a fabric whose states `change` has edited, and prove the plan."""
+    intent, topology = load(hosts or inventory())
+    found = states(intent)
+    if change:
+        change(found)
+    plan = make_plan(intent, topology, found, touchable)
+    prove(plan, intent, topology, found)
+    return plan
+
+
+def changes(plan: Plan, step: str) -> list[Any]:
+    """Return (host, object, field, from, to) of a step."""
+    return [(c.host, c.object, c.field, c.before, c.to) for c in plan.step(step).changes]
+
+
+def all_changes(plan: Plan) -> list[dict[str, Any]]:
+    return [change for step in plan.as_dict()["steps"] for change in step["changes"]]
