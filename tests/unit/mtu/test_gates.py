@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import judge
+from unit.mtu.evidence import blamed, flow, lab, leg, leg_pings, probes, read, refused, step_with, triple
 
 
 @pytest.fixture(scope="module")
