@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from property.brute import judge
 from unit.mtu.fabric import applied, inventory, load, states
 
-SLOW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -117,7 +117,7 @@ def lift_more(plan, data):
     return Plan(tuple(replace(s, changes=(*s.changes, wrong)) if s is step else s for s in plan.steps))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more]), st.data())
 def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
     hosts, intent, topology, found = prepared(fabric)
