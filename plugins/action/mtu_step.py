@@ -91,11 +91,12 @@ class ActionModule(FabricAction):
         if not state["wave"] or waves.wave_passed(state):
             return {"changed": False, "skipped": True, "progress": []}
         steps = waves.steps_to_take_back(state)
-        phases = {step["id"]: step["phase"] for step in run.load("plan")["steps"]}
+        phases = {step["id"]: step["phase"] for step in run.load("plan")["steps"] if step["id"] in steps}
+        _intent, topology = fabric.intent_of(run)
         changed = any(
             data.get("changed") for step in steps for data in results(run.journal.lines(), step, MAKING).values()
         )
-        acts = conduct.take_back(run.journal, run.id, self.access, phases, steps)
+        acts = conduct.take_back(run.journal, run.id, self.access, phases, topology)
         bad = [outcome for outcome, _handle in acts if not outcome.ok]
 
         def note(state: waves.State) -> None:

@@ -12,7 +12,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journa
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Handle
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome, handles
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -38,7 +38,8 @@ class ActionModule(FabricAction):
         acts: list[tuple[Outcome, Handle]] = []
         for path in wanted:
             phases = {step["id"]: step["phase"] for step in _plan(path)["steps"]}
-            acts += conduct.take_back(Journal(path / "journal.jsonl"), path.name, self.access, phases, list(phases))
+            _intent, topology = fabric.intent_of(Run(path))
+            acts += conduct.take_back(Run(path).journal, path.name, self.access, phases, topology)
             if not all(outcome.ok for outcome, _handle in acts):
                 break
         return self._settle(run, acts)

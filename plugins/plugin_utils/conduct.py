@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_phases
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Handle
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Executor, Outcome, everywhere, handles
-
-LOWERING = (("lift",), ("persist",), ("svi", "link"), ("host_link",), ("l2",))
-"""The order of taking back (design rules 8 and 9): senders pinned again and read back, their boot configuration, then
-hops, then host links, then L2."""
 
 AccessTo = Callable[[str], Access]
 
@@ -35,16 +33,15 @@ def confirm_everywhere(executor: Executor, accesses: Mapping[str, Access], step:
 
 
 def take_back(
-    journal: Journal, rollout: str, access_to: AccessTo, phases: Mapping[str, str], steps: Iterable[str]
+    journal: Journal, rollout: str, access_to: AccessTo, steps: Mapping[str, str], topology: Topology
 ) -> list[tuple[Outcome, Handle]]:
-    """Take back what the journal says is applied of these steps, in the lowering order; `phases` is {step id: phase}.
+    """Take back what the journal says is applied of these steps, {step id: phase}, in the order of mtu.lowering.
 
     Returns each act's outcome with the handle it was about. A group that is not read back as a whole blocks all after
     it: a sender that may still send large keeps the hops high, an SVI that is still high keeps its hosts' links high.
     """
     executor = Executor(journal, rollout)
-    wanted = set(steps)
-    applied = {key: handle for key, handle in handles(journal.lines()).items() if key[0] in wanted}
+    applied = {key: handle for key, handle in handles(journal.lines()).items() if key[0] in steps}
     # Before any thread: inventory variables are templates, and Ansible renders them in the main thread only.
     accesses = {host: access_to(host) for _step, host in applied}
 
@@ -53,10 +50,10 @@ def take_back(
         return [(executor.revert(accesses[host], step, applied[step, host]), applied[step, host]) for step in its_steps]
 
     done: list[tuple[Outcome, Handle]] = []
-    for group in LOWERING:
+    for phase in lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology):
         by_host: dict[str, list[str]] = {}
         for step, host in reversed(list(applied)):
-            if phases[step] in group:
+            if steps[step] == phase:
                 by_host.setdefault(host, []).append(step)
         acts = [act for acts in everywhere(revert, by_host.items()) for act in acts]
         done += acts

@@ -54,6 +54,9 @@ class Measurement:
         if gate["name"] in ("rack_receive", "cross_rack"):
             refuse = {source: beyond_link(before, source) for source, _target in pairs}
             evidence["probes"] = self._probes(pairs, gate["ip_mtus"], gate["flows"], refuse)
+            if gate["name"] == "cross_rack" and lost(evidence["probes"]):
+                # Which of a leaf's uplinks is guilty, flows cannot tell: a ping over one link can.
+                evidence["device_pings"] = self._device_pings(self._legs(), gate["ip_mtus"])
         elif gate["name"] in ("gateway", "leg"):
             evidence["device_pings"] = self._device_pings(pairs, gate["ip_mtus"])
         elif gate["name"] == "soak":
@@ -73,6 +76,11 @@ class Measurement:
         if step["gate"]["name"] in ("cross_rack", "soak"):
             hosts += [end.device for link in self.topology.uplinks() for end in link.ends]
         return list(dict.fromkeys(hosts))
+
+    def _legs(self) -> list[tuple[str, str]]:
+        """Return both directions of every link between switches, as their logical ends."""
+        ends = [[str(self.topology.logical(end)) for end in link.ends] for link in self.topology.uplinks()]
+        return [pair for a, b in ends for pair in ((a, b), (b, a))]
 
     def _too_big(self, sources: Sequence[str], ip_mtus: Sequence[int], states: Mapping[str, State]) -> dict[str, Any]:
         """Send packets that a router must refuse, while one is still at the old size, and wait for its answer."""
@@ -174,6 +182,12 @@ class Measurement:
             if ":" not in address:
                 return str(address).partition("/")[0]
         raise JumboError("this interface has no IPv4 address", host=host, object=interface)
+
+
+def lost(replies: Mapping[str, Reply]) -> bool:
+    """Tell whether any flow that was sent had no answer."""
+    rows = [row for reply in replies.values() for row in reply.get("flows", [])]
+    return any(row["sent"] and not row["received"] for row in rows)
 
 
 def over_new_connections(access: Access) -> Access:

@@ -60,6 +60,11 @@ def lowering_plan(applied: Iterable[Mapping[str, Any]], topology: Topology) -> l
     return [Lowering(name, tuple(changes), name != "unpin") for name, changes in groups.items() if changes]
 
 
+def lowering_phases(applied: Iterable[Mapping[str, Any]], topology: Topology) -> list[str]:
+    """Return the phases whose steps are taken back, in order, each once; a host's link and its pins are one step."""
+    return list(dict.fromkeys(_PHASES[group.name] for group in lowering_plan(applied, topology)))
+
+
 def lowering_steps(groups: Iterable[Lowering]) -> tuple[Step, ...]:
     """Return the groups as steps that need each other in a row, so that the way back can be proven as well."""
     steps: list[Step] = []
