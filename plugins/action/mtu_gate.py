@@ -10,7 +10,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import regi
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import judging, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.fabric import inventory_of
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.fabric import hosts_of
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.phases import plan_step
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
@@ -34,7 +34,6 @@ class ActionModule(FabricAction):
         step = plan_step(run, name)
         passed, lines = judging.all_did(run, step, MAKING if after == "applied" else CONFIRMING)
         if passed and after == "applied":
-            hosts = inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
-            passed, lines = judging.judge(run, step, self.accesses(hosts))
+            passed, lines = judging.judge(run, step, self.accesses(hosts_of(run)))
         run.update(lambda state: waves.record(state, phase, after, passed))
         return {"changed": False, "passed": passed, "progress": lines}

@@ -65,14 +65,14 @@ class ActionModule(FabricAction):
             soak.carry_on(run, begun)
             until = begun["until"]
         else:
-            accesses = self.accesses(fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"]))
+            accesses = self.accesses(fabric.hosts_of(run))
             watched = Measurement(topology, run.load("fleet"), accesses, 0).watched(step)
             until = soak.begin(run, fabric.read_states([accesses[host] for host in watched]), intent.soak_seconds)
         run.update(waves.close_wave_soaking)
         return f"soaking until {until}: the next roll-out after that judges the counters and persists the lift"
 
     def _phase(self, run: Run, phase: str, step: dict[str, Any], within: int) -> list[str]:
-        accesses = self.accesses(fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"]))
+        accesses = self.accesses(fabric.hosts_of(run))
         executor = Executor(run.journal, run.id)
         conduct.apply_everywhere(executor, accesses, step, within)
         passed, lines = judging.all_did(run, step, MAKING)

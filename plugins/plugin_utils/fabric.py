@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
@@ -50,12 +50,26 @@ def topology_of(hostvars: Mapping[str, Any], hosts: Iterable[str]) -> Topology:
     return Topology(read_intent(inventory_of(hostvars, hosts)))
 
 
-def read_states(accesses: Iterable[Access], *, only_interfaces: bool = False) -> dict[str, State]:
-    """Read all devices at once; one that could not be read is {"host", "error", "unreachable"} and nothing else."""
+def hosts_of(run: Run) -> list[str]:
+    """Return the hosts of the fabric that this run was planned for."""
+    return list(run.load("intent"))
+
+
+def read_states(
+    accesses: Iterable[Access],
+    *,
+    only_interfaces: bool = False,
+    interfaces: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, State]:
+    """Read all devices at once; one that could not be read is {"host", "error", "unreachable"} and nothing else.
+
+    `interfaces`: {host: those that matter}, for hosts where not all do.
+    """
 
     def read(access: Access) -> State:
+        wanted = (interfaces or {}).get(access.host)
         try:
-            return open_driver(access).read(only_interfaces=only_interfaces)
+            return open_driver(access).read(only_interfaces=only_interfaces, interfaces=wanted)
         except JumboError as error:
             outcome = failed(access.host, error)
             return {"host": access.host, "error": outcome.error, "unreachable": outcome.unreachable}

@@ -42,8 +42,11 @@ class Driver(Protocol):
     construction a new connection.
     """
 
-    def read(self, *, only_interfaces: bool = False) -> State:
-        """Return the device's state, or only its `interfaces`; writes nothing and opens no configuration session."""
+    def read(self, *, only_interfaces: bool = False, interfaces: Sequence[str] | None = None) -> State:
+        """Return the device's state, or only its `interfaces`; writes nothing and opens no configuration session.
+
+        `interfaces`: those that the caller wants to know about; a platform that reads all at once may return more.
+        """
 
     def diff(self, changes: Sequence[Change]) -> str:
         """Return the device's own difference for these changes; loads and discards a candidate where there is one.

@@ -29,18 +29,18 @@ class EosDriver:
 
     # ------------------------------------------------------------------ reading
 
-    def read(self, *, only_interfaces: bool = False) -> State:
+    def read(self, *, only_interfaces: bool = False, interfaces: Sequence[str] | None = None) -> State:  # noqa: ARG002
         """Return the state; see platforms.base.Driver."""
         with Session(self.access, reading=True) as session:
             if only_interfaces:
-                (interfaces,) = session.show(["show interfaces"])
-                found = parse_eos.parse_interfaces(interfaces)
+                (shown,) = session.show(["show interfaces"])
+                found = parse_eos.parse_interfaces(shown)
                 return {
                     "host": self.access.host,
                     "platform": "eos",
                     "interfaces": {interface["name"]: interface for interface in found},
                 }
-            version, interfaces, errors, lldp = session.show(
+            version, shown, errors, lldp = session.show(
                 ["show version", "show interfaces", "show interfaces counters errors", "show lldp neighbors detail"]
             )
             running, startup = session.text(["show running-config", "show startup-config"])
@@ -51,7 +51,7 @@ class EosDriver:
             "platform": "eos",
             "model": version.get("modelName"),
             "version": version.get("version"),
-            "interfaces": parse_eos.state_interfaces(interfaces, errors, lldp, running, startup),
+            "interfaces": parse_eos.state_interfaces(shown, errors, lldp, running, startup),
             "pending": pending,
             "saved": not unsaved,
             "unsaved_diff": "\n".join(unsaved),

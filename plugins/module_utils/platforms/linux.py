@@ -22,9 +22,12 @@ class LinuxDriver:
     def __init__(self, access: Access) -> None:
         self.access = access
 
-    def read(self, *, only_interfaces: bool = False) -> State:  # noqa: ARG002 - one request tells everything
+    def read(self, *, only_interfaces: bool = False, interfaces: Sequence[str] | None = None) -> State:  # noqa: ARG002
         """Return the state; see platforms.base.Driver."""
-        raw = self._ask({"verb": "read", "interfaces": None})
+        return self.state_of(self._ask(read_request(interfaces)))
+
+    def state_of(self, raw: Mapping[str, Any]) -> State:
+        """Return the reply to a `read` request as a state."""
         return {
             "host": self.access.host,
             "platform": "linux",
@@ -98,7 +101,6 @@ class LinuxDriver:
         """Carry the changes out with the guard armed; lifts and persisting stand on a guard that is confirmed."""
         handle: Handle = {"name": name, "changes": [dict(change) for change in changes], "changed": bool(changes)}
         kind = kind_of(changes)
-        handle["diff"] = self.diff(changes)
         if kind == "lift":
             reply = self._ask({"verb": "lift", "changes": handle["changes"]})
         elif kind == "persist":
@@ -106,7 +108,8 @@ class LinuxDriver:
         else:
             request = {"verb": "apply", "id": guard_id(name), "within": within, "changes": handle["changes"]}
             reply = self._ask(request)
-        return {**handle, "notes": reply.get("notes", [])}
+        difference = _difference(reply.get("before"), reply.get("after"))
+        return {**handle, "diff": difference, "notes": reply.get("notes", [])}
 
     def _persist(self, interfaces: set[str]) -> dict[str, Any]:
         """Write the boot configuration and let the guards go; without one, they stay the keepers of the pins."""
@@ -128,11 +131,10 @@ class LinuxDriver:
         return {"notes": notes}
 
     def confirm(self, handle: Handle) -> dict[str, Any]:
-        """Confirm over a new connection; a lift is read back, its guard was confirmed before."""
+        """Confirm over a new connection. Nothing waits for a lift: it stands on a guard that is confirmed already."""
         if kind_of(handle["changes"]) == "apply":
             reply = self._ask({"verb": "confirm", "id": guard_id(handle["name"])}, new_connection=True)
             return {"confirmed": True, "persisted": reply["persisted"]}
-        self._ask({"verb": "read", "interfaces": []}, new_connection=True)
         return {"confirmed": True, "persisted": None}
 
     def revert(self, handle: Handle) -> dict[str, Any]:
@@ -151,6 +153,27 @@ class LinuxDriver:
         if self.access.run_program is None:
             raise JumboError("no way to run a program on this host", host=self.access.host)
         return self.access.run_program(request, new_connection)
+
+
+def read_request(interfaces: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the request that reads a host, all of its interfaces or those named."""
+    return {"verb": "read", "interfaces": None if interfaces is None else list(interfaces)}
+
+
+def _difference(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    """Return what the host itself says has changed: {interface: {ip_mtu, routes}} or {object: [{route, ip_mtu}]}."""
+    old, new = set(_facts(before or {})), set(_facts(after or {}))
+    return "\n".join([f"-{line}" for line in sorted(old - new)] + [f"+{line}" for line in sorted(new - old)])
+
+
+def _facts(snapshot: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name, seen in snapshot.items():
+        if isinstance(seen, Mapping):
+            lines += [f"link {name} mtu {seen['ip_mtu']}", *(f"route {route}" for route in seen["routes"])]
+        else:
+            lines += [f"route {entry['route']}" for entry in seen]
+    return lines
 
 
 def kind_of(changes: Sequence[Change]) -> str:

@@ -30,13 +30,28 @@ VERBS = {
 
 
 def run(request: Json) -> Json:
-    """Do what a request says: `{"ok": true, ...}`, or `{"ok": false, "error": {...}}`; a traceback never leaves."""
+    """Do what a request says: `{"ok": true, ...}`, or `{"ok": false, "error": {...}}`; a traceback never leaves.
+
+    `{"verb": "many", "requests": [...]}` does several, one after the other, up to the first that fails: a login costs
+    more than most verbs. The reply has `replies`, as far as they went, and is ok where all are.
+    """
+    if isinstance(request, dict) and request.get("verb") == "many":
+        return _many(request.get("requests") or [])
     try:
         return {"ok": True, **_verb(request)(request)}
     except ProbeError as problem:
         return {"ok": False, "error": problem.as_dict()}
     except Exception as error:  # noqa: BLE001
         return {"ok": False, "error": unforeseen(error).as_dict()}
+
+
+def _many(requests: list[Json]) -> Json:
+    replies: list[Json] = []
+    for request in requests:
+        replies.append(run(request))
+        if not replies[-1]["ok"]:
+            return {"ok": False, "error": replies[-1]["error"], "replies": replies}
+    return {"ok": True, "replies": replies}
 
 
 def _verb(request: Any) -> Callable[[Json], Json]:
