@@ -45,6 +45,6 @@ class ActionModule(FabricAction):
     def _write(to: str | None, states: dict[str, Any]) -> Path:
         if to:
             path = Path(to)
-            path.write_text(json.dumps(states, indent=1), encoding="utf-8")
+            path.write_text(json.dumps(states), encoding="utf-8")
             return path
-        return Run.required().save("fleet", states)
+        return Run.required().save("fleet", states, indent=None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
@@ -12,6 +13,34 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.access import access_to
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
+
+
+class HostVariables(Mapping[str, Any]):
+    """One host's inventory variables; only what is a template is rendered, for rendering costs more than reading."""
+
+    def __init__(self, hostvars: Any, host: str) -> None:
+        self._hostvars = hostvars
+        self._host = host
+        self._raw: Mapping[str, Any] = hostvars.raw_get(host)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value as the host would see it."""
+        value = self._raw[name]
+        if isinstance(value, (bool, int)) or (isinstance(value, str) and "{" not in value):
+            return value
+        return self._rendered[name]
+
+    @functools.cached_property
+    def _rendered(self) -> Mapping[str, Any]:
+        return cast(Mapping[str, Any], self._hostvars[self._host])
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._raw)
 
 
 class FabricAction(ActionBase):
@@ -67,7 +96,7 @@ class FabricAction(ActionBase):
 
     def access(self, host: str) -> Access:
         """Return the way into one host; its secrets are scrubbed from this action's result."""
-        variables = self.variables["hostvars"][host]
+        variables = HostVariables(self.variables["hostvars"], host)
         access = access_to(host, variables, variables["group_names"])
         self.secrets.update(access.secrets)
         return access

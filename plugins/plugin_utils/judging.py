@@ -45,7 +45,7 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
         return True, []
     intent, topology = fabric.intent_of(run)
     run.journal.write(step=step["id"], host="", event="intent", verb="probe", data={"gate": step["gate"]["name"]})
-    evidence = Measurement(topology, run.load("fleet"), accesses, intent.soak_seconds).of(step)
+    evidence = Measurement(topology, run.load("fleet"), accesses, soak.sitting(intent.soak_seconds)).of(step)
     if step["phase"] == "soak" and (watched := run.load(soak.FILE)):
         evidence["before"] = watched["states"]
     result = _management(gates.judge(step, evidence, topology).as_dict(), evidence)

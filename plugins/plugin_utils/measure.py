@@ -21,8 +21,6 @@ RESPONDER_SECONDS = 90
 ATTEMPTS = 3
 ECHOES = 3
 ECHO_INTERVAL = 0.2
-MOST_ECHOES = 1000
-"""The soak in one sitting is as long as this many echoes; a longer one is a state in the evidence, see soak.py."""
 
 Step = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -98,9 +96,8 @@ class Measurement:
         return {"asked": asked, "too_big": replies}
 
     def _soak(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int]) -> dict[str, Reply]:
-        """Keep packets of both sizes flowing for the soak's time; one host's rounds follow each other."""
-        echoes = max(ECHOES, round(self.soak_seconds / ECHO_INTERVAL))
-        return self._pings(pairs, ip_mtus, min(echoes, MOST_ECHOES))
+        """Keep packets of both sizes flowing for the soak's time."""
+        return self._pings(pairs, ip_mtus, max(ECHOES, round(self.soak_seconds / ECHO_INTERVAL)))
 
     def _probes(
         self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int], flows: int, refuse: Mapping[str, int | None]

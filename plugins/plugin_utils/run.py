@@ -86,12 +86,12 @@ class Run:
         except FileNotFoundError:
             return None
 
-    def save(self, name: str, value: Any) -> Path:
+    def save(self, name: str, value: Any, *, indent: int | None = 1) -> Path:
         """Write `<name>.json` in one move: a reader sees the old file or the new one."""
         path = self.path / f"{name}.json"
         scratch = path.with_suffix(f".{os.getpid()}.tmp")
         with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(to_plain(value), file, indent=1)
+            json.dump(to_plain(value), file, indent=indent)
             file.flush()
             os.fsync(file.fileno())
         os.replace(scratch, path)

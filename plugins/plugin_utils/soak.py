@@ -13,12 +13,20 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 SITTING = 200
 """Seconds of soak that a roll-out waits for; a longer one ends it with the verdict `soaking`."""
 
+BRIEF = 5
+"""Seconds for which large packets flow again when a long soak is judged: its counters have been watched already."""
+
 FILE = "soak"
 
 
 def outlasts(seconds: int) -> bool:
     """Tell whether a soak of so many seconds is longer than a roll-out waits."""
     return seconds > SITTING
+
+
+def sitting(seconds: int) -> int:
+    """Return for how long packets flow in the soak's gate."""
+    return BRIEF if outlasts(seconds) else seconds
 
 
 def begin(run: Run, states: Mapping[str, Any], seconds: int) -> str:

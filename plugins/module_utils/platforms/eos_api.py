@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-import ssl
 from typing import Any, Iterator, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eapi_transport import options_for
 
 try:
     import napalm.base.exceptions as napalm_errors
@@ -49,7 +49,7 @@ class Session:
             access.user or "",
             access.password or "",
             timeout=access.timeout,
-            optional_args=_optional_args(access),
+            optional_args=options_for(access),
         )
 
     def __enter__(self) -> Session:
@@ -125,17 +125,6 @@ class Session:
                 advice="It only takes the MTU under `interface defaults`, which this version does not write.",
             )
         return JumboError(f"EOS refused a command: {_last_sentence(text)}", host=self.access.host)
-
-
-def _optional_args(access: Access) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"transport": "https" if access.use_tls else "http"}
-    if access.port:
-        arguments["port"] = access.port
-    if access.enable_password:
-        arguments["enable_password"] = access.enable_password
-    if access.use_tls and access.validate_certs:
-        arguments["context"] = ssl.create_default_context()
-    return arguments
 
 
 def _last_sentence(text: str) -> str:

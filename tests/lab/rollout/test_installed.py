@@ -20,7 +20,7 @@ def test_the_built_collection_plans_from_anywhere(fabric, tmp_path):
     lab = fabric()
     env = {
         **environment(lab.folder),
-        "HOME": str(tmp_path / "home"),
+        "HOME": os.environ["HOME"],
         "ANSIBLE_COLLECTIONS_PATH": str(tmp_path / "elsewhere"),
     }
     env.pop("ANSIBLE_CONFIG")
