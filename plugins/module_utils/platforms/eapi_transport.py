@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import ssl
+import threading
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
@@ -27,6 +28,7 @@ except ImportError:  # eos_api says so when a driver is used
     EapiConnection = HttpEapiConnection = HttpsEapiConnection = object
 
 UNAUTHORIZED = 401
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class _Quiet(EapiConnection):  # type: ignore[misc]
@@ -75,10 +77,16 @@ def options_for(access: Access) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=2)
-def _context(validate: bool) -> ssl.SSLContext:
-    """Return one context for all devices: making one reads the system's certificates."""
-    context = ssl.create_default_context()
-    if not validate:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+def _make_context(validate: bool) -> ssl.SSLContext:
+    if validate:
+        return ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def _context(validate: bool) -> ssl.SSLContext:
+    """Return one context for all devices: making one reads the system's certificates, once and not once per thread."""
+    with _ONE_AT_A_TIME:
+        return _make_context(validate)
