@@ -23,7 +23,7 @@ class ActionModule(PhaseAction):
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Serve a roll-out's phase, or the interfaces that a playbook author names."""
         if arguments["phase"]:
-            return self.apply_phase(arguments["phase"], arguments["confirm_within"])
+            return self.apply_phase(arguments["phase"])
         access = self.access(self.host)
         state = registry.open_driver(access).read()
         changes = [change for wanted in arguments["interfaces"] or [] for change in self._changes(state, wanted)]

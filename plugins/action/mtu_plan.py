@@ -10,10 +10,11 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import check
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import prove
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import Proof, prove
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, judging, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -43,43 +44,57 @@ class ActionModule(FabricAction):
         run.save("intent", inventory)
         self._refuse_not_yet(intent, inventory)
         states = run.load("fleet") or {}
+        accesses = self.accesses(inventory)
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
         findings = check(intent, topology, states, touchable)
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))
         self._refuse_blocked(findings)
-        plan, differences = plan_within_limits(intent, topology, states, touchable, self.accesses(inventory))
+        plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
         run.save("fleet", states)
-        prove(plan, intent, topology, states)
+        proof = prove(plan, intent, topology, states)
         run.save("plan", plan.as_dict())
-        return self._planned(run, intent, plan.as_dict(), findings, differences)
+        if plan.steps:
+            self._refuse_unhealthy(judging.baseline(topology, states, accesses, intent.baseline_ip_mtu), intent)
+        return self._planned(run, plan, proof, findings, differences)
 
     def _planned(
         self,
         run: Run,
-        intent: Intent,
-        plan: dict[str, Any],
+        plan: Plan,
+        proof: Proof,
         findings: list[dict[str, Any]],
         differences: dict[str, str],
     ) -> dict[str, Any]:
+        data = plan.as_dict()
+        notes = summary.notes_of(data, proof.notes)
         run.update(
             lambda state: state.update(
                 verdict="planned" if self.check_mode else waves.GO,
-                stages=waves.stages_of(plan["steps"]),
-                confirm_within=intent.confirm_within,
-                soak_seconds=intent.soak_seconds,
-                notes=[*plan["notes"], *(clamp["sentence"] for clamp in plan["clamps"])],
+                stages=waves.stages_of(data["steps"]),
+                notes=notes,
             )
         )
+        lines = summary.plan_lines(data, notes, findings)
+        lines.append(f"proven for {summary.counted(proof.pairs, 'pair')} in {summary.counted(proof.moments, 'moment')}")
         return {
-            "changed": self.check_mode and bool(plan["steps"]),
+            "changed": self.check_mode and bool(plan.steps),
             "plan": str(run.path / "plan.json"),
-            "steps": len(plan["steps"]),
-            "clamps": plan["clamps"],
-            "notes": plan["notes"],
+            "steps": len(plan.steps),
+            "clamps": data["clamps"],
+            "notes": notes,
             "findings": findings,
-            "progress": summary.plan_lines(plan, findings) + (summary.step_lines(plan) if self.check_mode else []),
+            "progress": lines + (summary.step_lines(data) if self.check_mode else []),
             "diff": [{"prepared": summary.titled(host, text)} for host, text in differences.items() if text],
         }
+
+    @staticmethod
+    def _refuse_unhealthy(problems: list[str], intent: Intent) -> None:
+        if problems:
+            raise JumboError(
+                f"not even packets of {intent.baseline_ip_mtu} bytes cross the fabric as it is; nothing was changed:\n"
+                + "\n".join(problems),
+                advice="Mend this first: what is lost at every size cannot be proven at a larger one.",
+            )
 
     @staticmethod
     def _note(findings: list[dict[str, Any]], unread: dict[str, Any], state: waves.State) -> None:

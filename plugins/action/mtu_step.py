@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, judging, soak, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, judging, past, soak, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING, Executor, results
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING, Executor, Outcome
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.phases import plan_step
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.phases import plan_step, within
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 registry.preload()
@@ -25,12 +27,14 @@ class ActionModule(FabricAction):
 
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Apply a conducted wave, or take back what a failed wave left."""
+        if self.check_mode:
+            return {"changed": False, "skipped": True}
         run = Run.required()
         if arguments["state"] == "reverted":
             return self._take_back(run)
-        return self._conduct(run, arguments["stage"], arguments["wave"], arguments["confirm_within"])
+        return self._conduct(run, arguments["stage"], arguments["wave"])
 
-    def _conduct(self, run: Run, stage: str, number: int, within: int) -> dict[str, Any]:
+    def _conduct(self, run: Run, stage: str, number: int) -> dict[str, Any]:
         if run.state()["verdict"] != waves.GO:
             return {"changed": False, "skipped": True}
         state = run.update(lambda state: waves.open_numbered_wave(state, stage, number))
@@ -38,18 +42,26 @@ class ActionModule(FabricAction):
             waiting = self._wait_for_soak(run, plan_step(run, state["wave"]["steps"]["soak"]))
             if waiting:
                 return {"changed": False, "passed": False, "progress": [waiting]}
-        lines, changed = [waves.wave_line(state)], False
+        lines, outcomes = [waves.wave_line(state)], []
         for phase, name in state["wave"]["steps"].items():
             step = plan_step(run, name)
+            if not waves.may_apply(run.state(), phase):
+                break
             lines += [summary.change_line(change) for change in step["changes"]]
-            changed = changed or bool(step["changes"])
-            lines += self._phase(run, phase, step, within)
+            applied, more = self._phase(run, phase, step)
+            outcomes += applied
+            lines += more
         taken_back = {"progress": []} if waves.wave_passed(run.state()) else self._take_back(run)
         state = run.update(lambda state: waves.close_wave(state, reverted=state["reverted"]))
         return {
-            "changed": changed,
+            "changed": any(outcome.changed for outcome in outcomes),
             "passed": state["verdict"] == waves.GO,
             "progress": [*lines, *taken_back["progress"]],
+            "diff": [
+                {"prepared": summary.titled(outcome.host, outcome.data["diff"])}
+                for outcome in outcomes
+                if outcome.data.get("diff")
+            ],
         }
 
     def _wait_for_soak(self, run: Run, step: dict[str, Any]) -> str | None:
@@ -67,14 +79,19 @@ class ActionModule(FabricAction):
         else:
             accesses = self.accesses(fabric.hosts_of(run))
             watched = Measurement(topology, run.load("fleet"), accesses, 0).watched(step)
-            until = soak.begin(run, fabric.read_states([accesses[host] for host in watched]), intent.soak_seconds)
+            states = fabric.read_states([accesses[host] for host in watched])
+            for state in fabric.not_read(states).values():
+                reason = f"the soak cannot begin: {state['error']['text']}"
+                run.update(functools.partial(waves.abandon_wave, reason=reason))
+                raise JumboError(reason, advice="What is lifted stays as proven; run the roll-out again.")
+            until = soak.begin(run, states, intent.soak_seconds)
         run.update(waves.close_wave_soaking)
         return f"soaking until {until}: the next roll-out after that judges the counters and persists the lift"
 
-    def _phase(self, run: Run, phase: str, step: dict[str, Any], within: int) -> list[str]:
+    def _phase(self, run: Run, phase: str, step: dict[str, Any]) -> tuple[list[Outcome], list[str]]:
         accesses = self.accesses(fabric.hosts_of(run))
         executor = Executor(run.journal, run.id)
-        conduct.apply_everywhere(executor, accesses, step, within)
+        outcomes = conduct.apply_everywhere(executor, accesses, step, within(step))
         passed, lines = judging.all_did(run, step, MAKING)
         if passed:
             passed, lines = judging.judge(run, step, accesses)
@@ -84,20 +101,23 @@ class ActionModule(FabricAction):
             passed, more = judging.all_did(run, step, CONFIRMING)
             run.update(lambda state: waves.record(state, phase, "confirmed", passed))
             lines += more
-        return lines
+        return outcomes, lines
 
     def _take_back(self, run: Run) -> dict[str, Any]:
         state = run.state()
         if not state["wave"] or waves.wave_passed(state):
             return {"changed": False, "skipped": True, "progress": []}
-        steps = waves.steps_to_take_back(state)
-        phases = {step["id"]: step["phase"] for step in run.load("plan")["steps"] if step["id"] in steps}
-        _intent, topology = fabric.intent_of(run)
-        changed = any(
-            data.get("changed") for step in steps for data in results(run.journal.lines(), step, MAKING).values()
-        )
-        acts = conduct.take_back(run.journal, run.id, self.access, phases, topology)
+        if state["wave"]["stage"] == "soak":
+            # What was lifted may be of earlier roll-outs: all that no soak has ended for goes back.
+            unproven = [one for one in past.all_runs(run.path.parent) if not past.is_persisted(one) or one.id == run.id]
+            acts = past.take_back_runs([one for one in unproven if past.applied(one)], self.access)
+        else:
+            steps = waves.steps_to_take_back(state)
+            phases = {step["id"]: step["phase"] for step in run.load("plan")["steps"] if step["id"] in steps}
+            _intent, topology = fabric.intent_of(run)
+            acts = conduct.take_back(run.journal, run.id, self.access, phases, topology)
         bad = [outcome for outcome, _handle in acts if not outcome.ok]
+        changed = any(handle.get("changed") for _outcome, handle in acts)
 
         def note(state: waves.State) -> None:
             state["reverted"] = False if bad else True if changed else None

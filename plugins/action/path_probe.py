@@ -26,7 +26,7 @@ class ActionModule(FabricAction):
         step = {
             "changes": [],
             "gate": {
-                "name": "rack_receive",
+                "name": "path_probe",
                 "pairs": [[source, target] for target in arguments["targets"]],
                 "ip_mtus": arguments["ip_mtus"],
                 "flows": arguments["flows"],

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,12 @@ class ActionModule(FabricAction):
     def _open_wave(self, stage: str) -> dict[str, Any]:
         run = Run.required()
         state = run.state()
-        if not waves.open_wave(state, stage, self.batch):
+        try:
+            may_begin = waves.open_wave(state, stage, self.batch)
+        except JumboError as error:
+            run.update(functools.partial(_refused, str(error)))
+            raise
+        if not may_begin:
             return {"changed": False, "skipped": True, "skip_reason": "something before has not passed"}
         run.save("state", state)
         wave = state["wave"]
@@ -83,3 +89,7 @@ class ActionModule(FabricAction):
             data={"verdict": state["verdict"]},
         )
         return {"changed": False, "verdict": state["verdict"], "progress": [f"wave {state['verdict']}"]}
+
+
+def _refused(reason: str, state: waves.State) -> None:
+    state.update(verdict="failed", reason=reason)

@@ -24,15 +24,17 @@ class ActionModule(FabricAction):
             return {"changed": False, "skipped": True}
         state = run.update(self._settle)
         report = write_report(run)
+        changed = {change["host"] for stage in report["stages"] for change in stage["changes"]}
         lines = [f"verdict: {state['verdict']}"]
         lines += [state["reason"]] if state.get("reason") else []
         lines += [f"evidence: {run.path}/report.html"]
         return {
             "changed": False,
             "verdict": report["verdict"],
+            "reason": report["reason"],
             "path": str(run.path / "report.json"),
             "troubles": state["troubles"],
-            "touched": sorted({change["host"] for stage in report["stages"] for change in stage["changes"]}),
+            "touched": sorted(changed | set(state.get("touched", []))),
             "progress": lines,
         }
 
@@ -41,7 +43,11 @@ class ActionModule(FabricAction):
         if state["verdict"] == "running":
             state["verdict"] = "failed"
             state.setdefault("reason", "the roll-out ended before its last wave was closed")
-        if state["verdict"] not in waves.GOOD and not state["troubles"]:
-            for finding in state["findings"]:
-                if finding["host"]:
-                    waves.note_trouble(state, finding["host"], summary.finding_line(finding), unreachable=False)
+        if state["verdict"] == waves.GO and (missing := waves.not_run(state)):
+            state["verdict"] = "failed"
+            state["reason"] = f"these waves of the plan never ran: {', '.join(missing)}"
+        if state["verdict"] in waves.GOOD:
+            return
+        for finding in state["findings"]:
+            if finding["host"] and finding.get("blocking", True):
+                waves.note_trouble(state, finding["host"], summary.finding_line(finding), unreachable=False)

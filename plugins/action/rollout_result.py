@@ -18,15 +18,16 @@ class ActionModule(FabricAction):
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return ok, skipped, failed or unreachable for this host."""
         report = arguments["report"] or {}
-        verdict = report.get("verdict", "failed")
+        verdict = report.get("verdict") or "failed"
         trouble = report.get("troubles", {}).get(self.host)
         if trouble and trouble["unreachable"]:
             return {"unreachable": True, "msg": trouble["message"]}
         if trouble and verdict not in waves.GOOD:
             return {"failed": True, "msg": trouble["message"]}
-        # Where no host is to blame, the first one carries the verdict: an exit status needs a failed host.
-        if verdict not in waves.GOOD and not report.get("troubles") and self.host == self.play_hosts[0]:
-            return {"failed": True, "msg": f"the roll-out ended as {verdict}; the report names the reason"}
+        # Where no host of this play is to blame, the first one carries the verdict: an exit status needs a failed host.
+        blamed = set(report.get("troubles", {})) & set(self.play_hosts)
+        if verdict not in waves.GOOD and not blamed and self.host == self.play_hosts[0]:
+            return {"failed": True, "msg": f"the run ended as {verdict}: {report.get('reason') or 'see the report'}"}
         if self.host not in report.get("touched", []):
             return {"skipped": True, "changed": False}
         return {"changed": verdict in waves.GOOD}

@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Handle
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, past, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome, handles
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 registry.preload()
@@ -29,37 +26,49 @@ class ActionModule(FabricAction):
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Take back what the journals say is applied; a sender that cannot be pinned stops everything after it."""
         run = Run.required()
-        wanted = self._wanted(run, arguments["rollout"])
-        self._refuse_outside_limit(wanted)
+        try:
+            wanted = self._wanted(run, arguments["rollout"])
+            self._refuse_missing_hosts(wanted)
+            if not wanted:
+                self._refuse_unknown_guards(run)
+        except JumboError as error:
+            reason = str(error)
+            run.update(lambda state: state.update(verdict="failed", reason=reason))
+            raise
         if self.check_mode:
-            lines = [f"{host}: {step} would be taken back" for path in wanted for step, host in _applied(path)]
+            lines = [f"{host}: {step} would be taken back" for one in wanted for step, host in past.applied(one)]
             run.update(lambda state: state.update(verdict="planned"))
-            return {"changed": bool(lines), "progress": lines or ["nothing to take back"]}
-        acts: list[tuple[Outcome, Handle]] = []
-        for path in wanted:
-            phases = {step["id"]: step["phase"] for step in _plan(path)["steps"]}
-            _intent, topology = fabric.intent_of(Run(path))
-            acts += conduct.take_back(Run(path).journal, path.name, self.access, phases, topology)
-            if not all(outcome.ok for outcome, _handle in acts):
-                break
-        return self._settle(run, acts)
+            return {"changed": bool(lines), "progress": lines or [self._nothing(run)]}
+        return self._settle(run, past.take_back_runs(wanted, self.access))
 
-    def _wanted(self, run: Run, rollout: str | None) -> list[Path]:
-        found = [path for path in conduct.rollouts(run.path.parent) if path != run.path]
+    def _wanted(self, run: Run, rollout: str | None) -> list[Run]:
+        """Return the roll-outs to take back; an older one only when nothing newer stands on it."""
+        found = [one for one in past.all_runs(run.path.parent) if one.id != run.id]
+        still = [one for one in found if past.applied(one)]
         if rollout is None:
-            return [path for path in found if _applied(path)]
-        chosen = [path for path in found if path.name == rollout]
-        if not chosen:
+            return still
+        if rollout not in [one.id for one in found]:
+            limit = ", ".join(one.id for one in found) or "none"
+            message = "there is no such roll-out in this evidence directory"
+            raise JumboError(message, variable="jumbo_rollout", wish=rollout, limit=limit)
+        newer = [one.id for one in still if one.id > rollout]
+        if newer:
             raise JumboError(
-                "there is no such roll-out in this evidence directory",
+                f"newer roll-outs stand on this one: {', '.join(newer)}",
                 variable="jumbo_rollout",
                 wish=rollout,
-                limit=", ".join(path.name for path in found) or "none",
+                advice="Their senders may rely on what this one has raised. Take them back first, or all at once.",
             )
-        return chosen
+        return [one for one in still if one.id == rollout]
 
-    def _refuse_outside_limit(self, wanted: list[Path]) -> None:
-        hosts = {host for path in wanted for _step, host in _applied(path)}
+    def _refuse_missing_hosts(self, wanted: list[Run]) -> None:
+        hosts = {host for one in wanted for _step, host in past.applied(one)}
+        gone = sorted(hosts - set(self.variables["groups"]["all"]))
+        if gone:
+            raise JumboError(
+                f"no longer in the inventory, but raised by these roll-outs: {', '.join(gone)}",
+                advice="Put them back for this: what sends large must be pinned before any hop goes down.",
+            )
         outside = sorted(hosts - set(self.play_hosts))
         if outside:
             raise JumboError(
@@ -67,22 +76,41 @@ class ActionModule(FabricAction):
                 advice="Run it without --limit.",
             )
 
+    def _refuse_unknown_guards(self, run: Run) -> None:
+        """Where this directory knows of nothing, hosts may: a guard of ours whose journal is somewhere else."""
+        hosts = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
+        states = fabric.read_states(self.accesses(hosts).values(), interfaces={host: [] for host in hosts})
+        unread = fabric.not_read(states)
+        held = [
+            f"{host} ({guard['id']})"
+            for host, state in states.items()
+            for guard in state.get("guards") or []
+            if guard.get("verdict") in ("armed", "confirmed")
+        ]
+        if held or unread:
+            trouble = f"hosts are still held by guards of ours: {', '.join(held)}" if held else ""
+            if unread:
+                trouble += f"{'; ' if trouble else ''}not read: {', '.join(unread)}"
+            raise JumboError(
+                f"the journals in {run.path.parent} know of nothing to take back, yet {trouble}",
+                variable="jumbo_evidence_dir",
+                wish=str(run.path.parent),
+                advice="Run it with the evidence directory that the roll-out was run with.",
+            )
+
+    @staticmethod
+    def _nothing(run: Run) -> str:
+        return f"nothing to take back: no journal in {run.path.parent} has anything applied"
+
     def _settle(self, run: Run, acts: list[tuple[Outcome, Handle]]) -> dict[str, Any]:
         bad = [outcome for outcome, _handle in acts if not outcome.ok]
 
         def note(state: waves.State) -> None:
             state["verdict"] = "failed" if bad else waves.GO
+            state["touched"] = sorted({outcome.host for outcome, _handle in acts})
             for outcome in bad:
                 waves.note_not_taken_back(state, outcome.host, outcome.message, unreachable=outcome.unreachable)
 
         run.update(note)
-        lines = summary.taken_back_lines(acts) or ["nothing to take back"]
+        lines = summary.taken_back_lines(acts) or [self._nothing(run)]
         return {"changed": any(outcome.ok for outcome, _handle in acts), "progress": lines}
-
-
-def _applied(path: Path) -> list[tuple[str, str]]:
-    return list(handles(Journal(path / "journal.jsonl").lines()))
-
-
-def _plan(path: Path) -> dict[str, Any]:
-    return dict(json.loads((path / "plan.json").read_text(encoding="utf-8")))

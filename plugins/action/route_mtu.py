@@ -22,7 +22,7 @@ class ActionModule(PhaseAction):
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Serve a roll-out's phase, or the prefixes that a playbook author names."""
         if arguments["phase"]:
-            return self.apply_phase(arguments["phase"], arguments["confirm_within"])
+            return self.apply_phase(arguments["phase"])
         for name in ("interface", "prefixes", "ip_mtu"):
             if arguments[name] is None:
                 raise JumboError(f"{name} is required without phase", host=self.host, variable=name)

@@ -32,7 +32,7 @@ options:
       - Serve a roll-out - this host's changes of the given phase of the wave that is open.
       - Does nothing where the phase may not begin or has nothing for this host.
     type: str
-    choices: [l2, host_link, svi, link, lift, soak, persist]
+    choices: [reload, l2, host_link, svi, drain, link, undrain, lift, soak, persist]
   confirm_within:
     description: Seconds after which the device goes back by itself when nobody has confirmed.
     type: int

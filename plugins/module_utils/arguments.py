@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .mtu.intent_values import DEFAULT_CONFIRM_WITHIN
+from .mtu.steps import PHASES
+
 CHANGES: dict[str, Any] = {
-    "phase": {"type": "str", "choices": ["l2", "host_link", "svi", "link", "lift", "soak", "persist"]},
-    "confirm_within": {"type": "int", "default": 300},
+    "phase": {"type": "str", "choices": list(PHASES)},
+    "confirm_within": {"type": "int", "default": DEFAULT_CONFIRM_WITHIN},
 }
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -23,14 +26,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "mtu_plan": {},
     "mtu_gate": {
-        "phase": {"type": "str", "required": True, "choices": ["l2", "host_link", "svi", "lift", "soak", "persist"]},
+        "phase": {"type": "str", "required": True, "choices": list(PHASES)},
         "after": {"type": "str", "required": True, "choices": ["applied", "confirmed"]},
     },
     "mtu_step": {
         "state": {"type": "str", "required": True, "choices": ["applied", "reverted"]},
         "stage": {"type": "str"},
         "wave": {"type": "int"},
-        "confirm_within": {"type": "int", "default": 300},
     },
     "interface_mtu": {
         **CHANGES,
@@ -71,3 +73,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "rollout_report": {},
     "rollout_result": {"report": {"type": "dict"}},
 }
+
+REQUIRED_IF: dict[str, list[Any]] = {
+    "rollout_journal": [("wave", "opened", ["stage"])],
+    "mtu_step": [("state", "applied", ["stage", "wave"])],
+}
+"""What else must be given, by module: (option, value, the others)."""

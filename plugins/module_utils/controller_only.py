@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.jumbo.fabric.plugins.module_utils.arguments import ARGUMENTS
+from ansible_collections.jumbo.fabric.plugins.module_utils.arguments import ARGUMENTS, REQUIRED_IF
 
 
 def main_of(name: str) -> None:
@@ -11,5 +11,5 @@ def main_of(name: str) -> None:
 
     Ansible runs the action plugin of the same name instead of the module; only a caller that goes around it comes here.
     """
-    module = AnsibleModule(argument_spec=ARGUMENTS[name], supports_check_mode=True)
+    module = AnsibleModule(argument_spec=ARGUMENTS[name], required_if=REQUIRED_IF.get(name), supports_check_mode=True)
     module.fail_json(msg=f"jumbo.fabric.{name} works through its action plugin only: call it as a task, without async")

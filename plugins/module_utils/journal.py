@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import fcntl
 import getpass
@@ -9,7 +10,7 @@ import json
 import os
 import platform
 from pathlib import Path
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Iterator, Mapping
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
@@ -30,6 +31,16 @@ class Journal:
         """Append one line and return it when it is on disk. `intent` goes before the act, `done` after it."""
         if event not in EVENTS or verb not in VERBS:
             raise ValueError(f"journal: event {event!r} or verb {verb!r} is not of {EVENTS}, {VERBS}")
+        try:
+            return self._append(step, host, event, verb, data)
+        except OSError as error:
+            raise JumboError(
+                f"the journal cannot be written: {error.strerror}",
+                object=str(self.path),
+                advice="What cannot be written down is not done. Free space or mend the rights, then run it again.",
+            ) from None
+
+    def _append(self, step: str, host: str, event: str, verb: str, data: Mapping[str, Any]) -> Line:
         descriptor = os.open(str(self.path), os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -43,18 +54,27 @@ class Journal:
                 "verb": verb,
                 "data": dict(data),
             }
-            os.write(descriptor, (json.dumps(line, sort_keys=True) + "\n").encode())
+            _write_all(descriptor, (json.dumps(line, sort_keys=True) + "\n").encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)  # gives the flock back
         return line
 
     def lines(self) -> list[Line]:
-        """Return every whole line; a torn last line (a crash in mid-write) is dropped."""
-        if not self.path.exists():
+        """Return every whole line; what a crash in mid-write left is dropped: nobody had acted on it yet."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
             return []
-        whole, newline, _torn = self.path.read_bytes().rpartition(b"\n")
-        return [json.loads(line) for line in whole.split(b"\n") if line] if newline else []
+        except OSError as error:
+            raise JumboError(f"the journal cannot be read: {error.strerror}", object=str(self.path)) from None
+        return [json.loads(line) for line in content.split(b"\n") if _is_whole(line)]
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    """Write everything: a full disk may take a part first and refuse the rest afterwards."""
+    while content:
+        content = content[os.write(descriptor, content) :]
 
 
 def _last_line(descriptor: int) -> bytes:
@@ -89,36 +109,42 @@ class Lock:
     def take(self, rollout: str, pid: int) -> None:
         """Take the lock for a process (ansible-playbook itself, not its worker); JumboError names the holder."""
         content = json.dumps(_holder(rollout, pid)).encode()
-        for _attempt in range(2):
-            try:
-                descriptor = os.open(str(self.path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            except FileExistsError:
-                self._refuse_if_alive()
-                continue
-            os.write(descriptor, content)
-            os.close(descriptor)
-            return
-        raise JumboError("the lock changes hands at this moment; try again", object=str(self.path))
+        with self._one_taker():
+            holder = self.holder()
+            if holder is not None and _is_alive(holder):
+                raise JumboError(
+                    f"another roll-out is running: {holder['rollout']} of {holder['user']} on {holder['host']}, "
+                    f"process {holder['pid']}, since {holder['since']}",
+                    object=str(self.path),
+                    advice="Wait for it. If you know that it is gone on another machine, delete the lock file.",
+                )
+            scratch = self.path.with_name(f".{self.path.name}-{rollout}")
+            scratch.write_bytes(content)
+            os.replace(str(scratch), str(self.path))
 
-    def _refuse_if_alive(self) -> None:
-        holder = self.holder()
-        if holder is None or not _is_alive(holder):
-            self.path.unlink(missing_ok=True)
-            return
-        raise JumboError(
-            f"another roll-out is running: {holder['rollout']} of {holder['user']} on {holder['host']}, "
-            f"process {holder['pid']}, since {holder['since']}",
-            object=str(self.path),
-            advice="Wait for it. If you know that it is gone on another machine, delete the lock file.",
-        )
+    @contextlib.contextmanager
+    def _one_taker(self) -> Iterator[None]:
+        """Let one process at a time look and take: forked workers cannot hold a flock for a whole roll-out."""
+        descriptor = os.open(str(self.path.parent), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
     def holder(self) -> dict[str, Any] | None:
         """Return who holds it: {rollout, user, host, pid, started, boot_id, since}; None where nobody does."""
         try:
             holder = json.loads(self.path.read_text())
-        except (FileNotFoundError, ValueError):
+        except FileNotFoundError:
             return None
-        return holder if isinstance(holder, dict) else None
+        except (OSError, ValueError) as error:
+            raise JumboError(
+                f"the lock cannot be read: {error}",
+                object=str(self.path),
+                advice="See who owns this evidence directory; if nobody is using it, delete the lock file.",
+            ) from None
+        return dict(holder)
 
     def release(self, rollout: str) -> None:
         """Give the lock back; somebody else's stays."""

@@ -20,7 +20,7 @@ options:
     description: The phase to judge.
     type: str
     required: true
-    choices: [l2, host_link, svi, lift, soak, persist]
+    choices: [reload, l2, host_link, svi, drain, link, undrain, lift, soak, persist]
   after:
     description: What the hosts have just done.
     type: str

@@ -26,10 +26,6 @@ options:
   wave:
     description: Number of the wave in the stage; required with O(state=applied).
     type: int
-  confirm_within:
-    description: Seconds after which devices go back by themselves.
-    type: int
-    default: 300
 """
 
 EXAMPLES = r"""

@@ -23,7 +23,7 @@ options:
   phase:
     description: Serve a roll-out - confirm this host's changes of the given phase, if its gate has passed.
     type: str
-    choices: [l2, host_link, svi, link, lift, soak, persist]
+    choices: [reload, l2, host_link, svi, drain, link, undrain, lift, soak, persist]
   handle:
     description: The handle that M(jumbo.fabric.interface_mtu) or M(jumbo.fabric.route_mtu) returned.
     type: dict

@@ -19,12 +19,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import short_name
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.ssh import LinuxShell, variables_of
 
-TRUE = (True, 1, "1", "true", "True", "yes", "on")
+DEFAULT_TIMEOUT = 30
+"""Seconds that a device gets to answer one request."""
+
 PASSWORDS = ("ansible_password", "ansible_httpapi_pass", "ansible_httpapi_password")
 
 
@@ -39,19 +43,23 @@ def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) ->
     if platform == "linux":
         return _linux(host, variables)
     password = next((value for name in PASSWORDS if (value := _value(variables, name)) is not None), None)
-    port = _value(variables, "ansible_httpapi_port")
     return Access(
         host=host,
         platform=platform,
         address=str(_value(variables, "ansible_host") or host),
-        port=int(port) if port is not None else None,
+        port=_number(host, variables, "ansible_httpapi_port", (1, 65535)),
         user=_value(variables, "ansible_user"),
         password=password,
         enable_password=_value(variables, "ansible_become_password"),
         use_tls=_flag(variables, "ansible_httpapi_use_ssl"),
         validate_certs=_flag(variables, "ansible_httpapi_validate_certs"),
-        timeout=float(_value(variables, "ansible_command_timeout") or 30),
+        timeout=_number(host, variables, "ansible_command_timeout", (1, 3600)) or DEFAULT_TIMEOUT,
     )
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a connection variable holds what nobody should read."""
+    return name.endswith(("pass", "password", "passphrase"))
 
 
 def _linux(host: str, variables: Mapping[str, Any]) -> Access:
@@ -64,8 +72,23 @@ def _linux(host: str, variables: Mapping[str, Any]) -> Access:
         address=str(_value(variables, "ansible_host") or host),
         user=_value(variables, "ansible_user"),
         password=_value(variables, "ansible_password"),
+        other_secrets=tuple(str(value) for name, value in shell.variables.items() if value and is_secret(name)),
         run_program=shell.run,
     )
+
+
+def _number(host: str, variables: Mapping[str, Any], name: str, bounds: tuple[int, int]) -> int | None:
+    value = _value(variables, name)
+    if value is None:
+        return None
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = bounds[0] - 1
+    if not bounds[0] <= number <= bounds[1]:
+        limit = f"{bounds[0]}-{bounds[1]}"
+        raise JumboError("this is no usable number", host=host, variable=name, wish=value, limit=limit)
+    return number
 
 
 def _value(variables: Mapping[str, Any], name: str) -> Any:
@@ -74,4 +97,4 @@ def _value(variables: Mapping[str, Any], name: str) -> Any:
 
 def _flag(variables: Mapping[str, Any], name: str) -> bool:
     value = _value(variables, name)
-    return True if value is None else value in TRUE
+    return True if value is None else bool(boolean(value, strict=False))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import functools
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
-from ansible_collections.jumbo.fabric.plugins.module_utils.arguments import ARGUMENTS
+from ansible.utils.display import Display
+from ansible_collections.jumbo.fabric.plugins.module_utils.arguments import ARGUMENTS, REQUIRED_IF
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.access import access_to
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import as_jumbo_error
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
+
+display = Display()
 
 
 class HostVariables(Mapping[str, Any]):
@@ -62,12 +68,19 @@ class FabricAction(ActionBase):
         self.variables: Mapping[str, Any] = task_vars or {}
         self.secrets: set[str] = set()
         try:
-            _checked, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS[self.NAME])
+            _checked, arguments = self.validate_argument_spec(
+                argument_spec=ARGUMENTS[self.NAME], required_if=REQUIRED_IF.get(self.NAME)
+            )
             result.update(self.perform(to_plain(arguments)))
         except Unreachable as error:
             result.update(unreachable=True, msg=str(error), error=error.as_dict())
-        except JumboError as error:
-            result.update(failed=True, msg=str(error), error=error.as_dict())
+        except AnsibleError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a traceback never reaches a user unasked
+            known = as_jumbo_error(error, task_vars["inventory_hostname"] if task_vars else "")
+            result.update(failed=True, msg=str(known), error=known.as_dict())
+            if known is not error:
+                display.vvv(traceback.format_exc())
         return dict(remove_values(result, self.secrets)) if self.secrets else result
 
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the shape of all actions
@@ -96,6 +109,8 @@ class FabricAction(ActionBase):
 
     def access(self, host: str) -> Access:
         """Return the way into one host; its secrets are scrubbed from this action's result."""
+        if host not in self.variables["hostvars"]:
+            raise JumboError("this host is not in the inventory", host=host, advice="Check the name.")
         variables = HostVariables(self.variables["hostvars"], host)
         access = access_to(host, variables, variables["group_names"])
         self.secrets.update(access.secrets)

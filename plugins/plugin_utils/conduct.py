@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
@@ -60,9 +59,3 @@ def take_back(
         if not all(outcome.ok for outcome, _handle in acts):
             break
     return done
-
-
-def rollouts(evidence_dir: Path) -> list[Path]:
-    """Return the evidence directories below, newest first: those that have a journal and a plan."""
-    found = [path.parent for path in evidence_dir.glob("*/journal.jsonl") if not path.parent.is_symlink()]
-    return sorted((path for path in found if (path / "plan.json").exists()), key=lambda path: path.name, reverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -56,6 +57,19 @@ def verb_of(changes: Sequence[Change]) -> str:
         return "persist"
     lifts = all(change["field"] == "route_mtu" and " " in change["object"] for change in changes)
     return "lift" if lifts else "apply"
+
+
+def as_jumbo_error(error: Exception, host: str) -> JumboError:
+    """Return an error that a user may see; one that nobody foresaw says that the fault is ours, and where it is."""
+    if isinstance(error, JumboError):
+        return error
+    trace = traceback.extract_tb(error.__traceback__)
+    where = f"{trace[-1].name}, line {trace[-1].lineno}" if trace else "unknown place"
+    return JumboError(
+        f"a fault of jumbo.fabric itself: {type(error).__name__}: {error} ({where})",
+        host=host,
+        advice="Please report it with the output of -vvv.",
+    )
 
 
 def failed(host: str, error: JumboError) -> Outcome:
@@ -117,8 +131,8 @@ class Executor:
         self._write(step, access.host, "intent", verb, intent)
         try:
             changed, data = act(open_driver(access))
-        except JumboError as error:
-            outcome = failed(access.host, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, what was begun must be known and taken back
+            outcome = failed(access.host, as_jumbo_error(error, access.host))
             self._write(step, access.host, "done", verb, {"error": outcome.error})
             return outcome
         self._write(step, access.host, "done", verb, {**data, "changed": changed})

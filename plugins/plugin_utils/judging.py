@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +15,12 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, soak, 
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import results
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+
+BASELINE_FLOWS = 8
+"""Flows for each pair before anything is changed: enough to meet a dead leg, not to prove that there is none."""
+
+TIME_TO_CONFIRM = 15
+"""Seconds that must be left on every dead-man when confirming begins."""
 
 Step = Mapping[str, Any]
 
@@ -48,7 +57,9 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
     evidence = Measurement(topology, run.load("fleet"), accesses, soak.sitting(intent.soak_seconds)).of(step)
     if step["phase"] == "soak" and (watched := run.load(soak.FILE)):
         evidence["before"] = watched["states"]
-    result = _management(gates.judge(step, evidence, topology).as_dict(), evidence)
+    result = gates.judge(step, evidence, topology).as_dict()
+    for check in (_management, _lost_pins, functools.partial(_time_left, run, step)):
+        result = _worse(result, *check(evidence))
     result["findings"] += _silent_routers(evidence, topology, step["gate"])
     run.journal.write(step=step["id"], host="", event="done", verb="probe", data=result)
     run.save(f"gate-{step['id']}", evidence)
@@ -63,18 +74,58 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
     return result["verdict"] == "success", lines
 
 
-def _management(result: dict[str, Any], evidence: Mapping[str, Any]) -> dict[str, Any]:
+Trouble = tuple[str, list[dict[str, Any]]]
+"""What else went wrong, as text ("" for nothing), and the findings about it."""
+
+
+def _worse(result: dict[str, Any], trouble: str, findings: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a gate's result with a trouble that its packets do not show: it has not passed."""
+    if not trouble:
+        return result
+    verdict = "failure" if result["verdict"] == "failure" else "error"
+    actual = f"{result['actual']}; {trouble}"
+    return {**result, "verdict": verdict, "actual": actual, "findings": result["findings"] + findings}
+
+
+def _management(evidence: Mapping[str, Any]) -> Trouble:
     """A device that could not be read over a new connection after the change has not been proven manageable."""
     lost = fabric.not_read(evidence["after"])
-    if not lost:
-        return result
     findings = [
         {"host": host, "interface": None, "reason": state["error"]["text"], "evidence": "read over a new connection"}
         for host, state in lost.items()
     ]
-    verdict = "failure" if result["verdict"] == "failure" else "error"
-    actual = f"{result['actual']}; no new connection to {', '.join(lost)}"
-    return {**result, "verdict": verdict, "actual": actual, "findings": result["findings"] + findings}
+    return (f"no new connection to {', '.join(lost)}" if lost else ""), findings
+
+
+def _lost_pins(evidence: Mapping[str, Any]) -> Trouble:
+    """A pin that had to be set again, or a guard that met a problem, stops the wave (design rule 5)."""
+    findings = []
+    for host, state in evidence["after"].items():
+        known = _guard_reports(evidence["before"].get(host, {}))
+        new = [text for text in _guard_reports(state) if text not in known]
+        findings += [{"host": host, "interface": None, "reason": "its guard had to act", "evidence": t} for t in new]
+    return (f"guards had to act on {', '.join(f['host'] for f in findings)}" if findings else ""), findings
+
+
+def _guard_reports(state: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{what}: {json.dumps(entry, sort_keys=True)}"
+        for guard in state.get("guards") or []
+        for what in ("repinned", "problems")
+        for entry in guard.get(what) or []
+    ]
+
+
+def _time_left(run: Run, step: Step, _evidence: Mapping[str, Any]) -> Trouble:
+    """A step that is confirmed too late is not confirmed at all: say so before devices go back one by one."""
+    armed = [line for line in run.journal.lines() if line["step"] == step["id"] and line["verb"] == "arm"]
+    now = datetime.datetime.now(datetime.UTC)
+    for line in armed:
+        gone = (now - datetime.datetime.fromisoformat(line["time"])).total_seconds()
+        if gone > line["data"]["within"] - TIME_TO_CONFIRM:
+            within = line["data"]["within"]
+            return f"{gone:.0f} s of {within} s are gone, too late to confirm: raise jumbo_confirm_within", []
+    return "", []
 
 
 def _silent_routers(evidence: Mapping[str, Any], topology: Topology, gate: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -84,3 +135,21 @@ def _silent_routers(evidence: Mapping[str, Any], topology: Topology, gate: Mappi
     return too_big.silent_routers(
         topology, evidence["after"], evidence["asked"], evidence["too_big"], max(sizes), min(sizes)
     )
+
+
+def baseline(topology: Topology, states: Mapping[str, Any], accesses: Mapping[str, Access], ip_mtu: int) -> list[str]:
+    """Prove that packets of the old size cross the fabric today, in DF probes; return what does not, as sentences.
+
+    Each host asks the next one in its segment and one in the next segment: every leaf, and every leg between
+    neighbouring leafs, is crossed both ways.
+    """
+    pairs = topology.sample_pairs()
+    if not pairs:
+        return []
+    gate = {"name": "baseline", "pairs": pairs, "ip_mtus": [ip_mtu], "flows": BASELINE_FLOWS}
+    step = {"id": "preflight.baseline", "changes": [], "gate": gate}
+    evidence = Measurement(topology, states, accesses, 0).of(step)
+    result = gates.judge(step, evidence, topology)
+    if result.verdict == "success":
+        return []
+    return [result.actual, *(summary.finding_line(dict(finding), evidence=True) for finding in result.findings)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import too_big
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import EVIDENCE
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import open_driver
@@ -50,13 +51,14 @@ class Measurement:
         interfaces = self._interfaces()
         before = fabric.read_states([self.accesses[host] for host in watched], interfaces=interfaces)
         evidence: dict[str, Any] = {"before": before}
-        if gate["name"] in ("rack_receive", "cross_rack"):
+        kind = EVIDENCE.get(gate["name"], "probes")
+        if kind == "probes":
             refuse = {source: beyond_link(before, source) for source, _target in pairs}
             evidence["probes"] = self._probes(pairs, gate["ip_mtus"], gate["flows"], refuse)
             if gate["name"] == "cross_rack" and lost(evidence["probes"]):
                 # Which of a leaf's uplinks is guilty, flows cannot tell: a ping over one link can.
                 evidence["device_pings"] = self._device_pings(self._legs(), gate["ip_mtus"])
-        elif gate["name"] in ("gateway", "leg"):
+        elif kind == "device_pings":
             evidence["device_pings"] = self._device_pings(pairs, gate["ip_mtus"])
         elif gate["name"] == "soak":
             evidence["pings"] = self._soak(pairs, gate["ip_mtus"])
@@ -160,7 +162,7 @@ class Measurement:
     def _ask(self, host: str, request: Mapping[str, Any]) -> Reply:
         run = self.accesses[host].run_program
         if run is None:
-            return {"error": f"{host} is no Linux host: it cannot probe"}
+            return {"error": f"{host} runs no programs of ours: it cannot probe"}
         try:
             return run(request, False)
         except JumboError as error:

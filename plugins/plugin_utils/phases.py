@@ -17,6 +17,11 @@ def plan_step(run: Run, step: str) -> dict[str, Any]:
     return next(dict(item) for item in run.load("plan")["steps"] if item["id"] == step)
 
 
+def within(step: dict[str, Any]) -> int:
+    """Return the seconds after which devices take a step back by themselves; 0 where nothing can cost the way back."""
+    return int(step["dead_man"]["seconds"]) if step["dead_man"] else 0
+
+
 def result_of(outcome: Outcome, progress: list[str]) -> dict[str, Any]:
     """Return an outcome as a task result."""
     if not outcome.ok:
@@ -31,21 +36,26 @@ def result_of(outcome: Outcome, progress: list[str]) -> dict[str, Any]:
 class PhaseAction(FabricAction):
     """Shared by interface_mtu, route_mtu and pending_change when they serve a roll-out."""
 
-    def apply_phase(self, phase: str, within: int) -> dict[str, Any]:
+    def apply_phase(self, phase: str) -> dict[str, Any]:
         """Apply this host's changes of a phase, unless the phase may not begin or has none for this host."""
+        if self.check_mode:
+            return {**SKIPPED, "skip_reason": "a roll-out's plan is shown by mtu_plan, check mode goes no further"}
         run = Run.required()
         state = run.state()
         step = waves.step_of(state, phase)
         if step is None or not waves.may_apply(state, phase):
             return {**SKIPPED, "skip_reason": f"phase {phase} may not begin"}
-        changes = [change for change in plan_step(run, step)["changes"] if change["host"] == self.host]
+        planned = plan_step(run, step)
+        changes = [change for change in planned["changes"] if change["host"] == self.host]
         if not changes:
             return {**SKIPPED, "skip_reason": f"nothing to change in phase {phase}"}
-        outcome = Executor(run.journal, run.id).apply(self.access(self.host), step, changes, within)
+        outcome = Executor(run.journal, run.id).apply(self.access(self.host), step, changes, within(planned))
         return result_of(outcome, [summary.change_line(change) for change in changes])
 
     def confirm_phase(self, phase: str) -> dict[str, Any]:
         """Confirm what this host has applied in a phase, if the phase's gate has passed."""
+        if self.check_mode:
+            return {**SKIPPED, "skip_reason": "nothing is confirmed in check mode"}
         run = Run.required()
         state = run.state()
         step = waves.step_of(state, phase)

@@ -42,7 +42,10 @@ def reply_of(output: str) -> dict[str, Any] | None:
     """Return the reply in what the program printed, None where there is none."""
     for line in output.splitlines():
         if line.startswith(MARK):
-            reply = json.loads(line[len(MARK) :])
+            try:
+                reply = json.loads(line[len(MARK) :])
+            except ValueError:  # the connection ended in the middle of it
+                return None
             return reply if isinstance(reply, dict) else None
     return None
 

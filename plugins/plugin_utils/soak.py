@@ -42,8 +42,8 @@ def begun_earlier(run: Run) -> dict[str, Any] | None:
     earlier = sorted((path for path in runs if path.name < run.id), reverse=True)
     for path in earlier:
         state = _load(path, "state")
-        if state.get("check_mode"):
-            continue
+        if state.get("check_mode") or not any(stage["started"] for stage in state.get("stages", {}).values()):
+            continue  # it opened no wave: nothing has changed since
         return _load(path, FILE) or None if state["verdict"] == "soaking" else None
     return None
 

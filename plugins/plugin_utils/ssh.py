@@ -8,10 +8,14 @@ from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleAuthenticationFailure, AnsibleConnectionFailure, AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import become_loader, connection_loader
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.program import program_text, reply_of
+
+KEEP_ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=3"
+"""A host that loses its way in mid-verb is noticed while the other devices' timers still run."""
 
 NEW_CONNECTION = "-o ControlMaster=no -o ControlPath=none"
 """ControlPersist would reuse a TCP connection that a change may have cut for everybody else."""
@@ -104,10 +108,11 @@ class LinuxShell:
         context.remote_addr = self.variables.get("ansible_host") or self.host
         connection = connection_loader.get(SSH, context)
         options = {"inventory_hostname": self.host, **self._options("connection", connection)}
-        if new_connection:
-            options["ansible_ssh_args"] = NEW_CONNECTION
         connection.set_options(var_options=options)
-        if self.variables.get("ansible_become") in (True, "true", "yes", "True"):
+        # ssh takes the first of several: ours go before those of the user, which stay in force.
+        first = f"{NEW_CONNECTION} {KEEP_ALIVE}" if new_connection else KEEP_ALIVE
+        connection.set_option("ssh_args", f"{first} {connection.get_option('ssh_args') or ''}")
+        if boolean(self.variables.get("ansible_become") or False, strict=False):
             method = str(self.variables.get("ansible_become_method") or "ansible.builtin.sudo")
             become = become_loader.get(method)
             if become is None:

@@ -6,8 +6,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def plan_lines(plan: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the plan in one line per stage, then what was clamped or noted."""
+def notes_of(plan: Mapping[str, Any], proven: Iterable[str]) -> list[str]:
+    """Return every sentence that a person should read before saying yes: clamps, notes, exposures, the proof's own."""
+    exposed: dict[str, list[str]] = {}
+    for exposure in plan["exposures"]:
+        exposed.setdefault(f"{exposure['segment']} up to {exposure['ip_mtu']} bytes", []).append(exposure["class"])
+    notes = [clamp["sentence"] for clamp in plan["clamps"]] + list(plan["notes"]) + list(proven)
+    notes += [
+        f"not bounded by pins once links are raised: {' and '.join(sorted(set(kinds)))} traffic in {where}"
+        for where, kinds in exposed.items()
+    ]
+    return list(dict.fromkeys(notes))
+
+
+def plan_lines(plan: Mapping[str, Any], notes: Iterable[str], findings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the plan in one line per stage, then notes and findings."""
     lines = []
     stages: dict[str, dict[str, set[Any]]] = {}
     for step in plan["steps"]:
@@ -18,10 +31,7 @@ def plan_lines(plan: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
         lines.append(f"{name}: {counted(len(stage['waves']), 'wave')} over {counted(len(stage['hosts']), 'device')}")
     if not plan["steps"]:
         lines.append("everything is at its target already: nothing to do")
-    lines += [clamp["sentence"] for clamp in plan["clamps"]]
-    lines += list(plan["notes"])
-    lines += [finding_line(finding, evidence=True) for finding in findings if not finding["blocking"]]
-    return lines
+    return [*lines, *notes, *(finding_line(f, evidence=True) for f in findings if not f["blocking"])]
 
 
 def step_lines(plan: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import PHASES
 
 GO = "passed"
 """The verdict with which later plays go on. Opening a wave takes it away; only a wave that passed gives it back."""
@@ -27,10 +28,7 @@ GOOD = ("planned", "passed", "soaking")
 NOBODY = ["!all"]
 """A host pattern that matches no host and is no error."""
 
-PHASES = ("l2", "host_link", "svi", "link", "lift", "soak", "persist")
-"""The order of phases in a wave. Taking back goes the other way round, pins at the senders first."""
-
-CONDUCTED = ("link", "soak")
+CONDUCTED = ("link", "soak", "persist")
 """Phases that one process conducts on all their devices at once; the others are per-host tasks in serial batches."""
 
 State = dict[str, Any]
@@ -66,22 +64,30 @@ def play_of(state: State, stage: str) -> dict[str, Any]:
     are conducted as one, the rest are serial batches.
     """
     waves = state.get("stages", {}).get(stage, {"waves": []})["waves"] if state["verdict"] == GO else []
-    conducted = [(index, wave) for index, wave in enumerate(waves) if set(wave["phases"]) & set(CONDUCTED)]
-    serial = [wave for wave in waves if not set(wave["phases"]) & set(CONDUCTED) and wave["hosts"]]
+    conducted = conducted_waves(waves)
+    serial = [wave["hosts"] for index, wave in enumerate(waves) if index not in conducted]
     return {
-        **_batches([wave["hosts"] for wave in serial]),
+        "hosts": [host for hosts in serial for host in hosts] or NOBODY,
+        "serial": [len(hosts) for hosts in serial] or [1],
         "conducted": {
-            "hosts": _batches([wave["hosts"] for _index, wave in conducted])["hosts"],
-            "waves": [index for index, _wave in conducted],
+            "hosts": list(dict.fromkeys(host for index in conducted for host in waves[index]["hosts"])) or NOBODY,
+            "waves": conducted,
         },
     }
 
 
-def _batches(groups: list[list[str]]) -> dict[str, Any]:
-    hosts = list(dict.fromkeys(host for group in groups for host in group))
-    if not hosts:
-        return {"hosts": NOBODY, "serial": [1]}
-    return {"hosts": hosts, "serial": [len(group) for group in groups]}
+def conducted_waves(waves: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the numbers of the waves that are conducted; they run before the serial ones, in order.
+
+    A host is in one batch of a play at most. Where waves share hosts (a rack with two segments), where a serial wave
+    would come before a conducted one, or has no host, all of the stage is conducted.
+    """
+    conducted = [index for index, wave in enumerate(waves) if set(wave["phases"]) & set(CONDUCTED)]
+    serial = [index for index in range(len(waves)) if index not in conducted]
+    hosts = [host for index in serial for host in waves[index]["hosts"]]
+    shared = len(hosts) != len(set(hosts)) or any(not waves[index]["hosts"] for index in serial)
+    mixed = bool(conducted) and bool(serial) and min(serial) < max(conducted)
+    return list(range(len(waves))) if shared or mixed else conducted
 
 
 def open_wave(state: State, stage: str, batch: Sequence[str]) -> bool:
@@ -92,8 +98,9 @@ def open_wave(state: State, stage: str, batch: Sequence[str]) -> bool:
     """
     if state["verdict"] != GO:
         return False
+    conducted = conducted_waves(state["stages"][stage]["waves"])
     for index, wave in enumerate(state["stages"][stage]["waves"]):
-        if set(batch) <= set(wave["hosts"]) and not set(wave["phases"]) & set(CONDUCTED) and not wave.get("opened"):
+        if set(batch) <= set(wave["hosts"]) and index not in conducted and not wave.get("opened"):
             open_numbered_wave(state, stage, index)
             return True
     raise JumboError(
@@ -169,6 +176,16 @@ def close_wave(state: State, *, reverted: bool | None) -> None:
     state["wave"] = None
 
 
+def not_run(state: State) -> list[str]:
+    """Return the waves that a run which calls itself passed has never opened: there must be none."""
+    return [
+        f"{name}.{wave['number']}"
+        for name, stage in state["stages"].items()
+        for wave in stage["waves"]
+        if not wave.get("opened")
+    ]
+
+
 def close_wave_soaking(state: State) -> None:
     """End the open wave because its soak outlasts this roll-out; nothing is pending, nothing failed."""
     state["stages"][state["wave"]["stage"]]["verdict"] = "soaking"
@@ -176,17 +193,22 @@ def close_wave_soaking(state: State) -> None:
     state["wave"] = None
 
 
-def steps_to_take_back(state: State) -> list[str]:
-    """Return the ids of the steps that a failure of the open wave takes back.
+def abandon_wave(state: State, reason: str) -> None:
+    """End the open wave without taking anything back: nothing was changed in it, and nothing bad was seen."""
+    state["stages"][state["wave"]["stage"]].update(verdict="failed", ended=now())
+    state.update(verdict="failed", reason=reason, wave=None)
 
-    A rack's wave stands alone: racks that are proven keep what they have. The fabric stage is one whole. A violation in
-    the soak takes everything back.
+
+def steps_to_take_back(state: State) -> list[str]:
+    """Return the ids of the steps of this run that a failure of the open wave takes back.
+
+    A rack's wave stands alone: racks that are proven keep what they have. The fabric stage is one whole. (A violation
+    in the soak takes back every roll-out that has not been persisted, this one and earlier ones: see mtu_step.)
     """
     wave = state["wave"]
     if wave["stage"] in ("canary", "leaf"):
         return list(wave["steps"].values())
-    stages = state["stages"].values() if wave["stage"] == "soak" else [state["stages"][wave["stage"]]]
-    return [step for stage in stages for each in stage["waves"] for step in each["phases"].values()]
+    return [step for each in state["stages"][wave["stage"]]["waves"] for step in each["phases"].values()]
 
 
 def note_trouble(state: State, host: str, message: str, *, unreachable: bool) -> None:

@@ -13,7 +13,8 @@ from .topology import Topology
 
 SUCCESS, FAILURE, ERROR, SKIPPED = "success", "failure", "error", "skipped"
 _SHOWN = 3  # pairs named in a sentence
-_EVIDENCE = {"gateway": "device_pings", "leg": "device_pings", "lifted": "pings", "soak": "pings"}
+EVIDENCE = {"gateway": "device_pings", "leg": "device_pings", "lifted": "pings", "soak": "pings"}
+"""What a gate is judged by; gates that are not named here are judged by probes between hosts."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,7 @@ class _Judge:
         counted = self._counted()
         findings += [f for f in counted if not _names(findings, f)]
         low += [f"{f['host']}:{f['interface']} {f['reason']}" for f in counted]
-        if self.gate["name"] == "soak":
-            errors += _not_judged(self.growth)
+        errors += _not_judged(self.growth, soak=self.gate["name"] == "soak")
         verdict = FAILURE if bad or low else ERROR if errors else SUCCESS
         actual = self._actual(cases, [*[case.text for case in bad], *low, *errors])
         return GateResult(self.gate["name"], verdict, self._expected(), actual, tuple(findings))
@@ -96,7 +96,7 @@ class _Judge:
     # ------------------------------------------------------------------ pairs
 
     def _cases(self) -> list[_Case]:
-        wanted = _EVIDENCE.get(self.gate["name"], "probes")
+        wanted = EVIDENCE.get(self.gate["name"], "probes")
         refusals: Mapping[Any, str | None] = {}
         if wanted == "device_pings":
             seen = from_device_pings(self.gate, self.evidence.get(wanted) or [])
@@ -174,7 +174,7 @@ class _Judge:
     def _leg_losses(self) -> list[Loss]:
         """Read pings over single links that came with a probe between hosts."""
         rows = self.evidence.get("device_pings") or []
-        if _EVIDENCE.get(self.gate["name"]) == "device_pings":
+        if EVIDENCE.get(self.gate["name"]) == "device_pings":
             return []
         pairs = list(dict.fromkeys((f"{row.get('host')}:{row.get('interface')}", str(row.get("peer"))) for row in rows))
         seen = from_device_pings({"pairs": pairs, "ip_mtus": self.gate["ip_mtus"]}, rows)
@@ -205,9 +205,10 @@ class _Judge:
         sizes = " and ".join(str(size) for size in self.gate["ip_mtus"])
         flows = f" in {self.gate['flows']} flows each" if self.gate["flows"] > 1 else ""
         text = f"{len(self.gate['pairs'])} pairs carry {sizes} bytes{flows}"
-        if self.gate["name"] not in _EVIDENCE:
+        if self.gate["name"] not in EVIDENCE:
             text += ", unfragmented, and no sender passes its own link MTU"
-        return text + ", no port counts a frame as too long"
+        counting = len(self.growth.too_long)
+        return text + (f", none of the {counting} ports that count sees a frame too long" if counting else "")
 
     def _actual(self, cases: Sequence[_Case], problems: Sequence[str]) -> str:
         good = sum(1 for case in cases if case.kind == SUCCESS)
@@ -226,10 +227,11 @@ _REASONS = {
 }
 
 
-def _not_judged(change: Growth) -> list[str]:
+def _not_judged(change: Growth, *, soak: bool) -> list[str]:
+    """Return what keeps the counters from being judged; a soak is nothing without a port that counts."""
     problems = [f"{host} was read only once" for host in change.missing]
     problems += [f"the counters of {end} were cleared meanwhile" for end in change.cleared]
-    if not change.too_long:
+    if soak and not change.too_long:
         problems.append("no device counts frames that are too long")
     return problems
 

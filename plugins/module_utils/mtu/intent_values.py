@@ -25,6 +25,7 @@ IP_MTU_RANGE = (1280, 9214)  # from the least that IPv6 allows to the most that 
 DEFAULT_IP_MTU = 9000
 DEFAULT_UNDERLAY = 9214
 DEFAULT_BASELINE = 1500
+DEFAULT_CONFIRM_WITHIN = 300  # seconds
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _DAY = 86400
@@ -208,7 +209,9 @@ SCALARS: dict[str, Scalar] = {
     "jumbo_encapsulations": Scalar((), encapsulations),
     "jumbo_stages": Scalar(STAGES, stages),
     "jumbo_approve": Scalar((), stages),
-    "jumbo_confirm_within": Scalar(300, lambda w, v, d: integer(w, v, d, (120, 3600), "the time to confirm (seconds)")),
+    "jumbo_confirm_within": Scalar(
+        DEFAULT_CONFIRM_WITHIN, lambda w, v, d: integer(w, v, d, (120, 3600), "the time to confirm (seconds)")
+    ),
     "jumbo_soak": Scalar(86400, duration),
     "jumbo_max_wave": Scalar(4, lambda w, v, d: integer(w, v, d, (1, 1000), "the size of a wave (switches)")),
     "jumbo_allow_reload": Scalar(False, boolean),

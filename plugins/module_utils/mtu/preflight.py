@@ -125,6 +125,8 @@ class _Checker:
                 yield Finding(end.device, end.interface, "interface not found", role, blocking=True)
             elif found.get("oper_up") is False:
                 yield Finding(end.device, end.interface, "interface is down", role, blocking=True)
+            elif not _has_ipv4(found) and self.topology.segment_of(end):
+                yield Finding(end.device, end.interface, "interface has no IPv4 address", role, blocking=True)
 
     def neighbours(self) -> Iterator[Finding]:
         """Yield links whose ends see another neighbour than the inventory says; none told is no contradiction."""
@@ -186,6 +188,12 @@ class _Checker:
                         reason = "the gateway sends more than a host receives"
                         yield Finding(gateway.device, gateway.interface, reason, text, blocking=False)
                         break
+
+
+def _has_ipv4(interface: Mapping[str, Any]) -> bool:
+    """Tell whether an interface has an address that probes can use; where addresses are not told, believe so."""
+    addresses = interface.get("addresses")
+    return addresses is None or any(":" not in str(address) for address in addresses)
 
 
 def _same_device(told: str, name: str) -> bool:

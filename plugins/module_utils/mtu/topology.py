@@ -107,6 +107,20 @@ class Topology:
         ends = [end for segment in self.jumbo_segments() for end in self.hosts_in(segment)]
         return [end for end in ends if not self.intent.is_excluded(end)]
 
+    def sample_pairs(self) -> list[list[str]]:
+        """Return ordered pairs of endpoints that cross every segment and its neighbour both ways, few per host."""
+        taking_part = set(self.endpoints())
+        members = ([end for end in self.hosts_in(segment) if end in taking_part] for segment in self.jumbo_segments())
+        groups = [group for group in members if group]
+        pairs: list[tuple[End, End]] = []
+        for number, group in enumerate(groups):
+            neighbour = groups[(number + 1) % len(groups)]
+            for index, end in enumerate(group):
+                for other in (group[(index + 1) % len(group)], neighbour[index % len(neighbour)]):
+                    if other != end and self.paths(end, other):
+                        pairs += [(end, other), (other, end)]
+        return [[str(source), str(target)] for source, target in dict.fromkeys(pairs)]
+
     def access_links(self, end: End) -> list[Link]:
         """Return the cables of a host's interface: several where it is a LAG."""
         links = self._links_of.get(end) or self._links_of.get(End(end.device, end.interface.split(".")[0]), [])

@@ -26,13 +26,14 @@ class Access:
     use_tls: bool = True
     validate_certs: bool = True
     timeout: float = 30.0
+    other_secrets: tuple[str, ...] = field(default=(), repr=False)
     run_program: Callable[[Mapping[str, Any], bool], dict[str, Any]] | None = field(default=None, repr=False)
     """Linux hosts: sends one request of the `probe` package and returns its reply; True asks for a new connection."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Return what must never appear in a result or a log."""
-        return tuple(value for value in (self.password, self.enable_password) if value)
+        return tuple(value for value in (self.password, self.enable_password, *self.other_secrets) if value)
 
 
 class Driver(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import logging
 import re
 from typing import Any, Iterator, Sequence
@@ -10,6 +11,12 @@ from typing import Any, Iterator, Sequence
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eapi_transport import options_for
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import (
+    Sessions,
+    config_difference,
+    sessions_of,
+    told,
+)
 
 try:
     import napalm.base.exceptions as napalm_errors
@@ -27,16 +34,22 @@ else:
 MAX_MTU = re.compile(r"Max MTU for (?P<interface>\S+) is (?P<limit>\d+)")
 UNSUPPORTED = re.compile(r"Unavailable command|not supported on this hardware platform")
 
+STARTUP, RUNNING = "show startup-config", "show running-config"
+"""In this order in one request: what is read last is what may have changed last."""
+
+MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
+"""What reading an answer raises that has not the shape it should have."""
+
 
 class Session:
     """One login to an EOS device. Use it as a context manager; leaving it never touches a configuration session.
 
-    eAPI is HTTP: a login is no more than an address and a password. `reading` leaves out napalm's own first request
-    (`show version`, to refuse releases before 4.23): each request is a TLS connection of its own.
+    eAPI is HTTP: a login is no more than an address and a password, and each request is a TLS connection of its own.
+    Before the first change to a device `check_release` has napalm refuse releases before 4.23. napalm's lock is off:
+    it waits ten seconds for anybody's open session, and each step here decides by itself which sessions matter.
     """
 
-    def __init__(self, access: Access, *, reading: bool = False) -> None:
-        self.reading = reading
+    def __init__(self, access: Access, *, check_release: bool = False) -> None:
         if IMPORT_ERROR is not None:
             raise JumboError(
                 f"napalm is not installed ({IMPORT_ERROR})",
@@ -44,18 +57,21 @@ class Session:
                 advice="Run: pip install -r requirements.txt",
             )
         self.access = access
+        self.check_release = check_release
         self.napalm = EOSDriver(
             access.address,
             access.user or "",
             access.password or "",
             timeout=access.timeout,
-            optional_args=options_for(access),
+            optional_args={**options_for(access), "lock_disable": True},
         )
 
     def __enter__(self) -> Session:
         """Log in."""
         with self.errors():
-            if self.reading:
+            if self.check_release:
+                self.napalm.open()
+            else:
                 connection = self.napalm.transport_class(
                     host=self.access.address,
                     username=self.access.user or "",
@@ -64,13 +80,13 @@ class Session:
                     **self.napalm.eapi_kwargs,
                 )
                 self.napalm.device = pyeapi.client.Node(connection, enablepwd=self.access.enable_password or "")
-            else:
-                self.napalm.open()
         return self
 
     def __exit__(self, *_exception: object) -> None:
         """Forget the session name first: napalm's close(), and its garbage collection, abort a pending commit."""
         self.napalm.config_session = None
+
+    # ------------------------------------------------------------------ questions
 
     def show(self, commands: Sequence[str]) -> list[dict[str, Any]]:
         """Run commands that have a JSON model; one dict each."""
@@ -78,32 +94,90 @@ class Session:
             return list(self.napalm.device.run_commands(list(commands)))
 
     def text(self, commands: Sequence[str]) -> list[str]:
-        """Run commands as text."""
+        """Run commands as text, in one request: what fails ends it, and what was done before stays done."""
         with self.errors():
             return [reply["output"] for reply in self.napalm.device.run_commands(list(commands), encoding="text")]
 
+    def configs(self) -> tuple[str, str]:
+        """Return startup-config and running-config."""
+        startup, running = self.text([STARTUP, RUNNING])
+        return startup, running
+
+    def status(self) -> tuple[Sessions, dict[str, int | None]]:
+        """Return who is about to change the configuration, and the MTU that each interface has now."""
+        detail, shown = self.show(["show configuration sessions detail", "show interfaces"])
+        with self.errors():
+            return sessions_of(detail), {name: data.get("mtu") for name, data in shown["interfaces"].items()}
+
+    # ------------------------------------------------------------------ acts
+
+    def abort(self, name: str) -> None:
+        """Drop a configuration session; where its commit timer runs EOS puts the configuration of before back."""
+        self.text([f"configure session {name} abort"])
+
+    def save(self) -> str:
+        """Write startup-config, and return it as it is read back equal to running-config."""
+        try:
+            startup, running = self.text(["write memory", STARTUP, RUNNING])[1:]
+        except Unreachable:
+            raise
+        except JumboError as failure:
+            raise JumboError(
+                f"running-config could not be saved: {failure.message}", host=self.access.host, advice=_UNSAVED
+            ) from failure
+        unsaved = config_difference(startup, running)
+        if unsaved:
+            raise JumboError(
+                "startup-config differs from running-config after `write memory`:\n" + told(unsaved),
+                host=self.access.host,
+                advice=_UNSAVED,
+            )
+        return startup
+
+    # ------------------------------------------------------------------ errors
+
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what napalm and pyeapi raise into one sentence; `limit` is set where EOS told the largest MTU."""
+        """Turn what napalm, pyeapi and a malformed answer raise into one sentence with the host.
+
+        `limit` is set where EOS told the largest MTU. What was raised stays the `__cause__`.
+        """
         try:
             yield
-        except pyeapi.eapilib.ConnectionError as failure:  # napalm 5.2 lets it through from open()
-            raise self._connection_error(str(failure)) from None
-        except napalm_errors.ConnectionException as failure:
-            raise self._connection_error(str(failure)) from None
+        except JumboError as failure:
+            failure.host = failure.host or self.access.host
+            raise
+        except (pyeapi.eapilib.ConnectionError, napalm_errors.ConnectionException) as failure:
+            raise self._connection_error(str(failure)) from failure  # napalm 5.2 lets pyeapi's through from open()
+        except http.client.HTTPException as failure:
+            raise self._unreachable(f"{type(failure).__name__}: {failure}") from failure
+        except napalm_errors.UnsupportedVersion as failure:
+            raise JumboError("this release of EOS is older than 4.23", host=self.access.host) from failure
         except (pyeapi.eapilib.CommandError, napalm_errors.NapalmException) as failure:
-            raise self._command_error(str(failure)) from None
+            raise self._command_error(str(failure)) from failure
+        except MALFORMED as failure:
+            raise JumboError(
+                f"an answer of eAPI has not the shape it should have ({type(failure).__name__}: {self._last_sentence(str(failure))})",
+                host=self.access.host,
+                advice="Check that the address is the switch's own eAPI, with no proxy between.",
+            ) from failure
 
     def _connection_error(self, text: str) -> JumboError:
-        where = f"{self.access.address}:{self.access.port or 443}"
         if "Unauthorized" in text or "401" in text:
             return AccessDenied(
-                f"eAPI at {where} refused the credentials of user {self.access.user!r}",
+                f"eAPI at {self._where} refused the credentials of user {self.access.user!r}",
                 host=self.access.host,
                 advice="Check ansible_user and ansible_password.",
             )
+        return self._unreachable(text)
+
+    @property
+    def _where(self) -> str:
+        return f"{self.access.address}:{self.access.port or 443}"
+
+    def _unreachable(self, text: str) -> Unreachable:
         return Unreachable(
-            f"eAPI at {where} does not answer: {_last_sentence(text)}",
+            f"eAPI at {self._where} does not answer: {self._last_sentence(text)}",
             host=self.access.host,
             advice="Check ansible_host, ansible_httpapi_port and `management api http-commands` on the switch.",
         )
@@ -124,8 +198,14 @@ class Session:
                 host=self.access.host,
                 advice="It only takes the MTU under `interface defaults`, which this version does not write.",
             )
-        return JumboError(f"EOS refused a command: {_last_sentence(text)}", host=self.access.host)
+        return JumboError(f"EOS refused a command: {self._last_sentence(text)}", host=self.access.host)
+
+    def _last_sentence(self, text: str) -> str:
+        """Return the end of what was said, without any secret of ours that it repeats."""
+        sentence = text.strip().splitlines()[-1].strip() if text.strip() else "no reason given"
+        for secret in self.access.secrets:
+            sentence = sentence.replace(secret, "***")
+        return sentence
 
 
-def _last_sentence(text: str) -> str:
-    return text.strip().splitlines()[-1].strip() if text.strip() else "no reason given"
+_UNSAVED = "Check the free space of flash:. Until it is saved, a reboot brings the saved configuration back."

@@ -1,6 +1,5 @@
 """The record of a roll-out: nothing torn, nothing lost, nothing half-written believed; one owner at a time."""
 
-import json
 import multiprocessing
 import os
 from pathlib import Path
@@ -32,15 +31,20 @@ def test_many_processes_write_whole_lines_in_one_sequence(tmp_path):
         assert numbers == list(range(20))
 
 
-def test_a_torn_last_line_is_dropped_and_the_next_one_stands_alone(tmp_path):
+@pytest.mark.parametrize("torn", ['{"seq": 2, "half', "{", "null"])
+def test_a_torn_line_is_dropped_then_and_for_ever(tmp_path, torn):
     journal = Journal(tmp_path / "journal.jsonl")
     journal.write(step="a", host="h", event="intent", verb="apply", data={})
     with journal.path.open("a", encoding="utf-8") as file:
-        file.write('{"seq": 2, "half')
+        file.write(torn)
     assert [line["step"] for line in journal.lines()] == ["a"]
     journal.write(step="b", host="h", event="done", verb="apply", data={})
-    whole = [line for line in journal.path.read_text().splitlines() if line.endswith("}")]
-    assert [json.loads(line)["seq"] for line in whole] == [1, 2]
+    assert [(line["step"], line["seq"]) for line in journal.lines()] == [("a", 1), ("b", 2)]
+
+
+def test_a_journal_that_cannot_be_written_says_so(tmp_path):
+    with pytest.raises(JumboError, match="cannot be written"):
+        Journal(tmp_path / "missing" / "journal.jsonl").write(step="a", host="h", event="done", verb="open", data={})
 
 
 def test_unknown_words_are_refused(tmp_path):
@@ -72,3 +76,25 @@ def test_only_the_owner_gives_the_lock_back(tmp_path):
     assert lock.holder()["rollout"] == "mine"
     lock.release("mine")
     assert lock.holder() is None
+
+
+def test_of_many_takers_one_wins(tmp_path):
+    context = multiprocessing.get_context("fork")
+    won = context.Queue()
+
+    def take(number):
+        try:
+            Lock(tmp_path / "lock").take(f"r{number}", os.getppid())
+            won.put(number)
+        except JumboError:
+            won.put(None)
+
+    processes = [context.Process(target=take, args=(number,)) for number in range(8)]
+    for process in processes:
+        process.start()
+    results = [won.get(timeout=20) for _process in processes]
+    for process in processes:
+        process.join()
+    winners = [number for number in results if number is not None]
+    assert len(winners) == 1
+    assert Lock(tmp_path / "lock").holder()["rollout"] == f"r{winners[0]}"

@@ -103,14 +103,12 @@ def test_a_wave_is_opened_once(state):
         waves.open_wave(state, "leaf", ["h3"])
 
 
-def test_a_rack_is_taken_back_alone_the_fabric_as_a_whole_the_soak_with_everything(state):
+def test_a_rack_is_taken_back_alone_and_the_fabric_as_a_whole(state):
     waves.open_wave(state, "leaf", ["h5"])
     assert waves.steps_to_take_back(state) == ["leaf.1.host_link"]
     state["verdict"] = waves.GO
     waves.open_wave(state, "fabric", ["h1", "h3"])
     assert waves.steps_to_take_back(state) == ["fabric.0.link", "fabric.1.link", "fabric.2.lift"]
-    state["wave"]["stage"] = "soak"
-    assert len(waves.steps_to_take_back(state)) == len(PLAN)
 
 
 def test_unreachable_wins_over_failed_and_the_first_reason_stays(state):
@@ -119,3 +117,28 @@ def test_unreachable_wins_over_failed_and_the_first_reason_stays(state):
     assert state["troubles"]["h1"]["message"] == "first"
     waves.note_trouble(state, "h1", "gone", unreachable=True)
     assert state["troubles"]["h1"] == {"unreachable": True, "message": "gone"}
+
+
+def test_a_rack_with_two_segments_is_conducted_since_a_host_is_in_one_batch_only():
+    steps = [step("canary", 1, "host_link", ["h1", "leaf1"]), step("canary", 2, "host_link", ["h2", "leaf1"])]
+    state = {"verdict": "passed", "stages": waves.stages_of(steps), "wave": None}
+    play = waves.play_of(state, "canary")
+    assert (play["hosts"], play["conducted"]) == (waves.NOBODY, {"hosts": ["h1", "leaf1", "h2"], "waves": [0, 1]})
+
+
+def test_a_soak_that_only_persists_is_conducted_as_well():
+    state = {"verdict": "passed", "stages": waves.stages_of([step("soak", 1, "persist", ["h1"])]), "wave": None}
+    assert waves.play_of(state, "soak")["conducted"]["waves"] == [0]
+
+
+def test_a_run_may_not_call_itself_passed_while_a_wave_never_ran(state):
+    assert waves.not_run(state) == ["canary.0", "leaf.0", "leaf.1", "fabric.0", "fabric.1", "fabric.2"]
+    waves.open_wave(state, "leaf", ["h3"])
+    assert "leaf.0" not in waves.not_run(state)
+
+
+def test_abandoning_a_wave_takes_nothing_back_and_lets_nothing_go_on(state):
+    waves.open_wave(state, "leaf", ["h3"])
+    waves.abandon_wave(state, "no answer")
+    assert (state["verdict"], state["wave"], state["reason"]) == ("failed", None, "no answer")
+    assert waves.play_of(state, "fabric")["conducted"]["hosts"] == waves.NOBODY

@@ -71,7 +71,7 @@ def interface(name: str, size: int, **more: Any) -> dict[str, Any]:
         "parent": None,
         "members": None,
         "oper_up": True,
-        "addresses": [],
+        "addresses": ["192.0.2.1/24"],
         "counters": {},
         "neighbours": [],
         **more,

@@ -1,0 +1,164 @@
+"""What EOS's words mean to a step: names of sessions, pending commits, differences of configurations. No I/O."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_eos
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
+
+PREFIX = "jumbo-"
+"""Every configuration session of ours starts with this: what does not is somebody else's."""
+
+EPOCH = 1_000_000_000
+"""`commitBy` is seconds of uptime in some releases, of the epoch in others (napalm#2166): no uptime is this large."""
+
+LONGEST_NAME = 40
+
+# What follows these words in a configuration line may be a secret, hashed or not: it is never told.
+_SECRET = re.compile(r"\b(secret|password|passphrase|key|community|md5|auth|priv|localized)\s.*")
+
+
+# ---------------------------------------------------------------------- sessions
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Who is about to change the configuration.
+
+    `timer` is the session whose commit waits for its confirmation, `ends` when its time is over (by the clock of the
+    release), `open` are the sessions that were not committed.
+    """
+
+    timer: str | None
+    ends: float | None
+    open: tuple[str, ...]
+
+
+def session_name(name: str) -> str:
+    """Return the name of the configuration session of a step: ours by its prefix, short, unique to the step.
+
+    A name that is one already, as `pending` tells it, stays as it is: so a handle can be made for what was left over.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", name)
+    if plain.startswith(PREFIX):
+        return plain
+    if len(plain) > LONGEST_NAME:
+        plain = plain[:24] + "-" + hashlib.sha256(name.encode()).hexdigest()[:12]
+    return PREFIX + plain
+
+
+def undo_name(session: str, now: float) -> str:
+    """Return the name of a session that takes a step back: EOS may not open one of a completed session's name again."""
+    return f"{session}-u{int(now * 1000) % 10**5}"
+
+
+def belongs_to(candidate: str, session: str) -> bool:
+    """Return whether a session is a step's own, or one that was to take it back."""
+    return bool(re.fullmatch(re.escape(session) + r"(-u\d+)?", candidate))
+
+
+def sessions_of(detail: Mapping[str, Any]) -> Sessions:
+    """Read `show configuration sessions detail` in both shapes (<= 4.31 per session, >= 4.32 at the top level)."""
+    timer, ends = detail.get("commitTimerSessionName"), detail.get("commitTimerExpireTime")
+    states = {name: data.get("state", "") for name, data in detail.get("sessions", {}).items()}
+    if not timer:
+        timer = next((name for name, state in states.items() if "pendingCommitTimer" in state), None)
+        ends = detail["sessions"][timer].get("commitBy") if timer else None
+    return Sessions(timer or None, ends, tuple(name for name, state in states.items() if state == "pending"))
+
+
+def pending_commit(detail: Mapping[str, Any], uptime: float, now: float) -> dict[str, Any]:
+    """Return what waits for a commit or a confirmation: {owner, name, seconds_left, kind, advice}.
+
+    kind: `timer` (a commit that EOS takes back by itself), `session` (opened and not committed) or None. An open
+    session of somebody else counts too: its commit would overwrite ours.
+    """
+    sessions = sessions_of(detail)
+    name = sessions.timer or next(iter(sessions.open), None)
+    if name is None:
+        return {"owner": "none", "name": None, "seconds_left": None, "kind": None, "advice": None}
+    left = None
+    if sessions.timer and sessions.ends is not None:
+        left = round(sessions.ends - (now if sessions.ends > EPOCH else uptime))
+    kind = "timer" if sessions.timer else "session"
+    owner = "ours" if name.startswith(PREFIX) else "foreign"
+    advice = _ADVICE[owner, kind].format(name=name)
+    return {"owner": owner, "name": name, "seconds_left": left, "kind": kind, "advice": advice}
+
+
+_ADVICE = {
+    ("ours", "timer"): "Take its run back, or wait: EOS goes back by itself when the time is over.",
+    ("ours", "session"): "A run that ended early left it: take it back, or type `configure session {name} abort`.",
+    ("foreign", "timer"): "Its owner has to confirm it, or to abort it: `configure session {name} abort`.",
+    ("foreign", "session"): "Its owner has to commit it, or to abort it: `configure session {name} abort`.",
+}
+
+
+# ---------------------------------------------------------------------- configurations
+
+
+def config_lines(changes: Sequence[Change], side: str) -> list[str]:
+    """Return flat EOS lines that set each interface's MTU to the change's `from` or `to` value."""
+    return [line for change in changes for line in (f"interface {change['object']}", f"mtu {change[side]}")]
+
+
+def config_difference(before: str, after: str) -> list[str]:
+    """Return what two configurations differ in, each line with the block it stands in: `+ interface Vlan10 > mtu 9000`.
+
+    Comment lines do not count: their time stamps always differ between running- and startup-config.
+    """
+    old, new = _with_blocks(before), _with_blocks(after)
+    was, now = set(old), set(new)
+    return [f"- {line}" for line in old if line not in now] + [f"+ {line}" for line in new if line not in was]
+
+
+def digest(config: str) -> str:
+    """Return what stands for a configuration in a handle: the text itself has secrets and does not belong there."""
+    return hashlib.sha256("\n".join(_with_blocks(config)).encode()).hexdigest()
+
+
+def _with_blocks(config: str) -> list[str]:
+    block: list[str] = []
+    lines = []
+    for line in config.splitlines():
+        text = line.strip()
+        if not text or text.startswith("!"):
+            continue
+        depth = (len(line) - len(line.lstrip())) // 3  # EOS indents by three
+        block = [*block[:depth], text]
+        lines.append(" > ".join(block))
+    return lines
+
+
+def beside_ours(changes: Sequence[Change], before: str, after: str) -> list[str]:
+    """Return the difference of two configurations without the lines that these changes write or take back."""
+    ours = {f"interface {change['object']} > mtu {change[side]}" for change in changes for side in ("from", "to")}
+    return [line for line in config_difference(before, after) if line[2:] not in ours]
+
+
+def beside_ours_in(changes: Sequence[Change], session_diff: str) -> list[str]:
+    """Return the changed lines of EOS's own difference (`... diffs`, without its head) that are not our MTU lines."""
+    ours = {f"mtu {change[side]}" for change in changes for side in ("from", "to")}
+    changed = [line for line in session_diff.splitlines() if line[:1] in {"+", "-"}]
+    return [line for line in changed if line[1:].strip() not in {*ours, "", "!"}]
+
+
+def persisted_mtu(startup: str, interface: str) -> int:
+    """Return the MTU that a routed interface will have after a reboot."""
+    found = parse_eos.configured_mtus(startup)
+    return found.get(interface, found.get("defaults", parse_eos.DEFAULT_ROUTED))
+
+
+def last_saved(startup: str) -> str:
+    """Return who saved the configuration last, as `show startup-config` tells it, "" where it does not."""
+    found = re.search(r"^! Startup-config (last modified .*)$", startup, re.MULTILINE)
+    return found.group(1).strip() if found else ""
+
+
+def told(lines: Sequence[str]) -> str:
+    """Return lines of a configuration for a message: what may be a secret in them is left out."""
+    return "\n".join(_SECRET.sub(r"\1 <removed>", line) for line in lines)
