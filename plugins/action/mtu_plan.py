@@ -43,7 +43,9 @@ class ActionModule(FabricAction):
         topology = Topology(intent)
         run.save("intent", inventory)
         self._refuse_not_yet(intent, inventory)
-        states = run.load("fleet") or {}
+        states = run.load("fleet")
+        if states is None:
+            raise JumboError("the fabric was not read", advice="The task before this one says why.")
         accesses = self.accesses(inventory)
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
         findings = check(intent, topology, states, touchable)

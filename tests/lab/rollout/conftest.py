@@ -70,8 +70,14 @@ class Fabric:
         )
         return Outcome(done.returncode, done.stdout + done.stderr, self.evidence)
 
-    def play_and(self, playbook: str, when: Callable[[dict[str, Any]], bool], then: Callable[[], Any]) -> Outcome:
-        """Run a playbook and act once, at the moment the journal has a line that fits."""
+    def play_and(
+        self,
+        playbook: str,
+        when: Callable[[dict[str, Any]], bool],
+        then: Callable[[], Any],
+        then_kill: int | None = None,
+    ) -> Outcome:
+        """Run a playbook and act once, at the moment the journal has a line that fits; or kill it with its workers."""
         process = subprocess.Popen(
             self.command(playbook),
             stdout=subprocess.PIPE,
@@ -79,10 +85,13 @@ class Fabric:
             text=True,
             cwd=ROOT,
             env=self.environment(),
+            start_new_session=True,
         )
         try:
             wait_until(lambda: any(when(line) for line in self.lines()) or process.poll() is not None, LIMIT)
             then()
+            if then_kill is not None:
+                os.killpg(process.pid, then_kill)
             output, _ = process.communicate(timeout=LIMIT)
         finally:
             process.kill()
