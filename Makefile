@@ -18,13 +18,13 @@ demo: setup ## the main job: a whole roll-out in the lab; FAULT=<name> switches 
 	@FAULT='$(FAULT)' tools/demo.sh
 
 lab: setup ## keep a lab up to play with; FAULT=<name> switches a fault on
-	@python -m ansible_collections.jumbo.fabric.lab up $(if $(FAULT),--fault '$(FAULT)')
+	@tools/lab up $(if $(FAULT),--fault '$(FAULT)')
 
 lab-down: setup ## remove the lab
-	@python -m ansible_collections.jumbo.fabric.lab down
+	@tools/lab down
 
 faults-help: setup ## list the lab's faults, their default place and their expected end
-	@python -m ansible_collections.jumbo.fabric.lab faults
+	@tools/lab faults
 
 lint: setup ## ruff, yamllint and ansible-lint (production profile)
 	ruff check .

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-lab() { python -m ansible_collections.jumbo.fabric.lab "$@"; }
+lab() { tools/lab "$@"; }
 
 status=1
 finish() {
