@@ -16,6 +16,7 @@ class Flash:
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
+        self.full = False  # for tests: writing fails, what is there stays
         self._files: dict[str, str] = {}
         if directory:
             directory.mkdir(parents=True, exist_ok=True)
@@ -31,9 +32,11 @@ class Flash:
         return self._files[name]
 
     def write(self, name: str, text: str) -> None:
-        """Create or replace a file."""
+        """Create or replace a file; the wording for a full file system is not confirmed."""
         if not _NAME.fullmatch(name):
             raise runtime(f"Invalid file name {name}")
+        if self.full:
+            raise runtime(f"Error copying to flash:/{name} (No space left on device)")
         self._files[name] = text
         if self._directory:
             target = self._directory / name

@@ -115,24 +115,28 @@ class Session:
         """Drop a configuration session; where its commit timer runs EOS puts the configuration of before back."""
         self.text([f"configure session {name} abort"])
 
-    def save(self) -> str:
-        """Write startup-config, and return it as it is read back equal to running-config."""
+    def save(self, looked: str) -> None:
+        """Write startup-config and read it back: equal to running-config, and to what the caller has looked at."""
         try:
             startup, running = self.text(["write memory", STARTUP, RUNNING])[1:]
         except Unreachable:
             raise
         except JumboError as failure:
-            raise JumboError(
-                f"running-config could not be saved: {failure.message}", host=self.access.host, advice=_UNSAVED
-            ) from failure
+            raise self._unsaved(f"running-config could not be saved: {failure.message}") from failure
         unsaved = config_difference(startup, running)
         if unsaved:
+            raise self._unsaved("startup-config differs from running-config after `write memory`:\n" + told(unsaved))
+        more = config_difference(looked, startup)
+        if more:
             raise JumboError(
-                "startup-config differs from running-config after `write memory`:\n" + told(unsaved),
+                "somebody else changed the configuration while we saved it, and that is saved too:\n" + told(more),
                 host=self.access.host,
-                advice=_UNSAVED,
+                advice="Check that these lines are meant to stay.",
             )
-        return startup
+
+    def _unsaved(self, message: str) -> JumboError:
+        advice = "Check the free space of flash:. Until it is saved, a reboot brings the saved configuration back."
+        return JumboError(message, host=self.access.host, advice=advice)
 
     # ------------------------------------------------------------------ errors
 
@@ -156,8 +160,9 @@ class Session:
         except (pyeapi.eapilib.CommandError, napalm_errors.NapalmException) as failure:
             raise self._command_error(str(failure)) from failure
         except MALFORMED as failure:
+            what = f"{type(failure).__name__}: {self._last_sentence(str(failure))}"
             raise JumboError(
-                f"an answer of eAPI has not the shape it should have ({type(failure).__name__}: {self._last_sentence(str(failure))})",
+                f"an answer of eAPI has not the shape it should have ({what})",
                 host=self.access.host,
                 advice="Check that the address is the switch's own eAPI, with no proxy between.",
             ) from failure
@@ -206,6 +211,3 @@ class Session:
         for secret in self.access.secrets:
             sentence = sentence.replace(secret, "***")
         return sentence
-
-
-_UNSAVED = "Check the free space of flash:. Until it is saved, a reboot brings the saved configuration back."

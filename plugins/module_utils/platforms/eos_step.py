@@ -1,98 +1,86 @@
-"""One step's commit on EOS: made, looked at, taken back. What is ours goes, what somebody else did stays.
+"""One step's commit on EOS: confirmed, or taken back. What is ours goes; what somebody else did stays, and is named.
 
 A commit puts a session's whole configuration in force, and a commit timer that ends puts the whole configuration of
-before back: both would undo what others change meanwhile (design rule 14). So each looks at running-config in the same
-request, and what is found that is not ours is kept and named.
+before back: either would undo what others change meanwhile. So every commit and every abort looks at running-config in
+its own request, and nothing is saved that was not looked at.
 """
 
 from __future__ import annotations
 
-import contextlib
 import time
-from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import eos_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change, Handle
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_api import RUNNING, STARTUP, Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import Sessions
 
-KEPT = "Save or undo these lines, or leave them; then run it again."
+Mtus = Mapping[str, "int | None"]
+
+AGAIN = "Save these lines or undo them, then run it again."
 
 
-@dataclass
 class Step:
-    """The changes of a handle on the device that a session is logged in to.
+    """The changes of a handle, on the device that `session` is logged in to."""
 
-    `edits` collects what somebody else changed; `digest` is running-config right after our commit, None where the
-    handle is a crash's and has no more than name and changes.
-    """
-
-    session: Session
-    name: str
-    changes: Sequence[Change]
-    digest: str | None = None
-    edits: list[str] = field(default_factory=list)
-    lowered: bool = False
-
-    @classmethod
-    def of(cls, session: Session, handle: Handle) -> Step:
-        """Return the step of a handle."""
-        return cls(session, words.session_name(handle["name"]), handle["changes"], handle.get("digest"))
-
-    def error(self, message: str, *, advice: str, lines: Iterable[str] = ()) -> JumboError:
-        """Return an error about this step's device; lines of a configuration are told without their secrets."""
-        text = words.told([message, *lines]) if lines else message
-        return JumboError(text, host=self.session.access.host, advice=advice)
-
-    # ------------------------------------------------------------------ looking
-
-    def strangers(self, mtus: Mapping[str, int | None], *sides: str) -> list[tuple[Change, Any]]:
-        """Return the changes whose interface has now none of the values of these sides, each with what it has."""
-        return [
-            (change, mtus.get(change["object"]))
-            for change in self.changes
-            if mtus.get(change["object"]) not in {change[side] for side in sides}
-        ]
-
-    def expect(self, side: str, mtus: Mapping[str, int | None] | None = None) -> None:
-        """Raise where an interface has not the value of this side."""
-        now = self.session.status()[1] if mtus is None else mtus
-        for change, actual in self.strangers(now, side):
-            raise JumboError(
-                f"EOS reports MTU {actual} after the change",
-                host=self.session.access.host,
-                object=change["object"],
-                wish=change[side],
-                advice="The step is taken back, at once or by its commit timer.",
-            )
-
-    def edits_in(self, startup: str, running: str) -> list[str]:
-        """Return what somebody else changed since our commit, as far as the two configurations tell."""
-        found = words.beside_ours(self.changes, startup, running)
-        if not found and self.digest and self.digest != words.digest(running):
-            found = [f"(what was changed is saved already: startup-config {words.last_saved(startup)})"]
-        return found
-
-    def changed_since(self, mtus: Mapping[str, int | None]) -> list[str]:
-        """Return a line for each interface of ours that somebody has set to a value that is not ours."""
-        return [
-            f"interface {change['object']} has MTU {actual}, neither our {change['to']} nor the {change['from']} before"
-            for change, actual in self.strangers(mtus, "from", "to")
-        ]
+    def __init__(self, session: Session, handle: Handle) -> None:
+        self.session = session
+        self.name = words.session_name(handle["name"])
+        already = handle.get("already", ())  # had the wanted value before us: not ours to take back
+        self.changes: Sequence[Change] = [change for change in handle["changes"] if change["object"] not in already]
+        self.digest: str | None = handle.get("digest")  # of running-config after our commit; a crash leaves none
+        self.edits: list[str] = []
+        self.notes: list[str] = []
 
     # ------------------------------------------------------------------ committing
 
-    def commit_on_trial(self, within: int) -> tuple[str, str, str]:
-        """Commit with a timer; return running-config right before it, and startup- and running-config right after."""
+    def commit_on_trial(self, within: int, looked: str) -> str:
+        """Commit with a timer of `within` seconds and return running-config; raises where it is not `looked` plus ours.
+
+        What was changed between `looked` and our commit was overwritten by it: `take_back` brings it back.
+        """
         minutes, seconds = divmod(within, 60)
         timer = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
         commit = f"configure session {self.name} commit timer {timer}"
         before, _, startup, running = self.session.text([RUNNING, commit, STARTUP, RUNNING])
-        return before, startup, running
+        edits = words.config_difference(looked, before) or words.beside_ours(self.changes, startup, running)
+        if edits:
+            raise self._error("somebody else changed the configuration while we committed:", edits, AGAIN)
+        self.expect("to", self.session.status()[1])
+        return running
 
-    def commit_plainly(self) -> tuple[str, str]:
-        """End our timer for good, save nothing; return startup- and running-config right before."""
+    def confirm(self) -> None:
+        """End our timer and save, if running-config is startup-config plus our lines; else take back what is ours."""
+        sessions, mtus = self.session.status()
+        if sessions.timer != self.name:
+            self._expect_confirmed(mtus)
+            return
+        if self._others(mtus, "to"):
+            self.take_back()
+            self.expect("to", mtus)
+        startup, running = self._commit_plainly()
+        self.edits = self._edits(startup, running)
+        if self.edits:
+            self._lower(*self.session.status())  # raises, and names them
+        else:
+            self.session.save(running)
+            self.expect("to", self.session.status()[1])
+
+    def _expect_confirmed(self, mtus: Mtus) -> None:
+        """Raise unless our values are in force and saved: then an earlier confirmation got through after all."""
+        if self._others(mtus, "to"):
+            raise self._gone()
+        unsaved = words.config_difference(*self.session.configs())
+        if unsaved:
+            raise self._error(
+                "no commit timer of ours is running, and our values are in force without being saved:",
+                unsaved,
+                "Take the step back, then run it again.",
+            )
+
+    def _commit_plainly(self) -> tuple[str, str]:
+        """End our timer for good and save nothing; return startup- and running-config of that moment."""
         try:
             startup, running, _ = self.session.text([STARTUP, RUNNING, f"configure session {self.name} commit"])
         except Unreachable:
@@ -100,14 +88,13 @@ class Step:
         except JumboError as failure:
             if self.session.status()[0].timer == self.name:
                 raise
-            raise self.gone() from failure
+            raise self._gone() from failure
         return startup, running
 
-    def gone(self) -> JumboError:
-        """Return the error of a timer that is over, with what it took along."""
+    def _gone(self) -> JumboError:
+        lost = ", and what somebody else had changed went with it:\n" + words.told(self.edits) if self.edits else ""
         return JumboError(
-            "the commit timer of this step is no longer running: EOS has gone back by itself"
-            + (", and took along:\n" + words.told(self.edits) if self.edits else ""),
+            f"the commit timer of this step is no longer running: EOS has gone back by itself{lost}",
             host=self.session.access.host,
             object=self.name,
             advice="Nothing is pending. Run it again, with a longer jumbo_confirm_within if gates need it.",
@@ -116,35 +103,137 @@ class Step:
     # ------------------------------------------------------------------ taking back
 
     def take_back(self) -> None:
-        """Take back what is ours, from running-config and startup-config, and read both back.
+        """Take what is ours out of running-config and startup-config, and read both back.
 
-        Raises when all of that is done and somebody else's edit was met on the way.
+        An edit of somebody else that was met on the way is raised when all of that is done.
         """
         sessions, mtus = self.session.status()
+        left = [name for name in sessions.open if words.belongs_to(name, self.name)]
+        for name in left:
+            self.session.abort(name)
         if sessions.timer == self.name:
-            self._end_timer(mtus)
-        for name in sessions.open:
-            if words.belongs_to(name, self.name):
-                self.session.abort(name)
-        self.lower()
+            self._end_timer(sessions, mtus)
+            sessions, mtus = self.session.status()
+        self._lower(sessions, mtus)
 
-    def lower(self) -> None:
-        """Write the old values where the new ones are in force, save if only that is to be saved, read back."""
-        sessions, mtus = self.session.status()
-        if not self.edits:
-            self.edits = self.changed_since(mtus)
-        ours = [change for change in self.changes if mtus.get(change["object"]) == change["to"] != change["from"]]
-        if ours:
-            self._refuse_timer_of_others(sessions.timer)
-            self._write_back(ours)
-            mtus = self.session.status()[1]
-        for change, actual in self.strangers(mtus, "from"):
-            if change in ours:
-                self.expect("from", {change["object"]: actual})
-        self._settle(sessions)
+    def _end_timer(self, sessions: Sessions, mtus: Mtus) -> None:
+        """Abort our commit, which also undoes what others did since; where they did anything, commit it plainly."""
+        if not self.changes:
+            advice = words.describe(sessions)["advice"]
+            raise JumboError("its commit timer is running", host=self._host, object=self.name, advice=advice)
+        startup, running = self.session.configs()
+        self.edits = self._edits(startup, running) or self._changed_since(mtus)
         if self.edits:
-            raise self.error(
-                "somebody else changed the configuration; what is ours was taken back, theirs was kept:",
-                lines=self.edits,
-                advice=KEPT,
+            self._commit_plainly()
+            return
+        try:
+            last, _ = self.session.text([RUNNING, f"configure session {self.name} abort"])
+        except Unreachable:
+            raise
+        except JumboError:
+            if self.session.status()[0].timer == self.name:
+                raise
+            return  # EOS was quicker, and has done the same
+        lost = words.config_difference(running, last)
+        self.edits = [f"{line} (made at the last moment: EOS took it back with ours)" for line in lost]
+
+    def _lower(self, sessions: Sessions, mtus: Mtus) -> None:
+        """Write the old value where ours is in force, bring startup-config in line, and raise for edits of others."""
+        self.edits = self.edits or self._changed_since(mtus)
+        ours = [c for c in self.changes if c["from"] != c["to"] and mtus.get(c["object"]) == c["to"]]
+        if ours:
+            self._refuse_timer(sessions)
+            self._write_back(ours)
+            self.expect("from", self.session.status()[1], ours)
+            self.notes = [
+                f"session {name} of somebody else is open: its commit would bring our values back"
+                for name in sessions.open
+                if not name.startswith(words.PREFIX)
+            ]
+        self._clean_startup(sessions)
+        if self.edits:
+            message = "somebody else changed the configuration; what was ours is taken back, and this is not ours:"
+            raise self._error(message, self.edits, AGAIN)
+
+    def _write_back(self, changes: Sequence[Change]) -> None:
+        """Open a session, fill and commit it in one request: the less time, the less can be overwritten."""
+        name = words.undo_name(self.name, time.time())
+        commands = [f"configure session {name}", *words.config_lines(changes, "from"), "end"]
+        try:
+            self.session.text([*commands, f"configure session {name} commit"])
+        except Unreachable:
+            raise
+        except JumboError:
+            if name in self.session.status()[0].open:
+                self.session.abort(name)
+            raise
+
+    def _clean_startup(self, sessions: Sessions) -> None:
+        """Save where startup-config holds a value of ours, unless that would save for somebody else as well."""
+        startup, running = self.session.configs()
+        if not words.config_difference(startup, running):
+            return
+        foreign = words.beside_ours(self.changes, startup, running)
+        if not foreign:
+            self._refuse_timer(sessions)
+            self.session.save(running)
+            return
+        held = [
+            change["object"]
+            for change in self.changes
+            if change["from"] != change["to"] == words.persisted_mtu(startup, change["object"])
+        ]
+        if held:
+            message = f"startup-config still holds our MTU of {', '.join(held)}, and saving would save for others:"
+            raise self._error(message, foreign, "Save these lines or undo them, then take it back again.")
+
+    # ------------------------------------------------------------------ looking
+
+    @property
+    def _host(self) -> str:
+        return self.session.access.host
+
+    def expect(self, side: str, mtus: Mtus, changes: Sequence[Change] | None = None) -> None:
+        """Raise where an interface has not the value of this side, of all changes or of these."""
+        for change, actual in self._others(mtus, side):
+            if changes is None or change in changes:
+                raise JumboError(
+                    f"EOS reports MTU {actual} after the change",
+                    host=self._host,
+                    object=change["object"],
+                    wish=change[side],
+                    advice="Check that this port takes an MTU of its own, and who else configures it.",
+                )
+
+    def _others(self, mtus: Mtus, *sides: str) -> list[tuple[Change, Any]]:
+        """Return the changes whose interface has the value of none of these sides, each with what it has."""
+        now = [(change, mtus.get(change["object"])) for change in self.changes]
+        return [(change, mtu) for change, mtu in now if mtu not in {change[side] for side in sides}]
+
+    def _changed_since(self, mtus: Mtus) -> list[str]:
+        return [
+            f"interface {change['object']} has MTU {mtu}, neither our {change['to']} nor the {change['from']} of before"
+            for change, mtu in self._others(mtus, "from", "to")
+        ]
+
+    def _edits(self, startup: str, running: str) -> list[str]:
+        """Return what somebody else changed since our commit: `apply` saw startup- and running-config equal."""
+        lines = words.beside_ours(self.changes, startup, running)
+        if not lines and self.digest and self.digest != words.digest(running):
+            lines = [
+                f"running-config is not what we committed, and is saved: startup-config {words.last_saved(startup)}"
+            ]
+        return lines
+
+    def _refuse_timer(self, sessions: Sessions) -> None:
+        """Refuse to write while a commit of somebody else waits: EOS refuses commits then, and a save would keep it."""
+        if sessions.timer:
+            raise JumboError(
+                "a commit that is not of this step waits for its confirmation",
+                host=self._host,
+                object=sessions.timer,
+                advice=words.describe(sessions)["advice"],
             )
+
+    def _error(self, message: str, lines: Iterable[str], advice: str) -> JumboError:
+        return JumboError(message + "\n" + words.told(lines), host=self._host, advice=advice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_eos
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
@@ -71,23 +71,27 @@ def sessions_of(detail: Mapping[str, Any]) -> Sessions:
     return Sessions(timer or None, ends, tuple(name for name, state in states.items() if state == "pending"))
 
 
-def pending_commit(detail: Mapping[str, Any], uptime: float, now: float) -> dict[str, Any]:
-    """Return what waits for a commit or a confirmation: {owner, name, seconds_left, kind, advice}.
+def describe(sessions: Sessions) -> dict[str, Any]:
+    """Return the one of them that matters most: {owner: ours | foreign | none, name, kind, advice}.
 
     kind: `timer` (a commit that EOS takes back by itself), `session` (opened and not committed) or None. An open
     session of somebody else counts too: its commit would overwrite ours.
     """
-    sessions = sessions_of(detail)
     name = sessions.timer or next(iter(sessions.open), None)
     if name is None:
-        return {"owner": "none", "name": None, "seconds_left": None, "kind": None, "advice": None}
+        return {"owner": "none", "name": None, "kind": None, "advice": None}
+    kind = "timer" if sessions.timer else "session"
+    owner = "ours" if name.startswith(PREFIX) else "foreign"
+    return {"owner": owner, "name": name, "kind": kind, "advice": _ADVICE[owner, kind].format(name=name)}
+
+
+def pending_commit(detail: Mapping[str, Any], uptime: float, now: float) -> dict[str, Any]:
+    """Return what waits for a commit or a confirmation: as `describe`, with seconds_left of a timer."""
+    sessions = sessions_of(detail)
     left = None
     if sessions.timer and sessions.ends is not None:
         left = round(sessions.ends - (now if sessions.ends > EPOCH else uptime))
-    kind = "timer" if sessions.timer else "session"
-    owner = "ours" if name.startswith(PREFIX) else "foreign"
-    advice = _ADVICE[owner, kind].format(name=name)
-    return {"owner": owner, "name": name, "seconds_left": left, "kind": kind, "advice": advice}
+    return {**describe(sessions), "seconds_left": left}
 
 
 _ADVICE = {
@@ -140,10 +144,10 @@ def beside_ours(changes: Sequence[Change], before: str, after: str) -> list[str]
     return [line for line in config_difference(before, after) if line[2:] not in ours]
 
 
-def beside_ours_in(changes: Sequence[Change], session_diff: str) -> list[str]:
+def beside_ours_in(changes: Sequence[Change], session_diff: Sequence[str]) -> list[str]:
     """Return the changed lines of EOS's own difference (`... diffs`, without its head) that are not our MTU lines."""
     ours = {f"mtu {change[side]}" for change in changes for side in ("from", "to")}
-    changed = [line for line in session_diff.splitlines() if line[:1] in {"+", "-"}]
+    changed = [line for line in session_diff if line[:1] in {"+", "-"}]
     return [line for line in changed if line[1:].strip() not in {*ours, "", "!"}]
 
 
@@ -159,6 +163,6 @@ def last_saved(startup: str) -> str:
     return found.group(1).strip() if found else ""
 
 
-def told(lines: Sequence[str]) -> str:
+def told(lines: Iterable[str]) -> str:
     """Return lines of a configuration for a message: what may be a secret in them is left out."""
     return "\n".join(_SECRET.sub(r"\1 <removed>", line) for line in lines)
