@@ -18,7 +18,6 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words i
     config_difference,
     config_lines,
     describe,
-    digest,
     pending_commit,
     session_name,
     told,
@@ -75,7 +74,7 @@ class EosDriver:
     def _pending(self, session: Session) -> dict[str, Any]:
         detail, version = session.show(["show configuration sessions detail", "show version"])
         with session.errors():
-            return pending_commit(detail, float(version.get("uptime", 0.0)), time.time())
+            return pending_commit(detail, version.get("uptime"), time.time())
 
     def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
         """DF ping; `size` counts the whole IP packet on EOS (facts 5)."""
@@ -99,7 +98,7 @@ class EosDriver:
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
         """Commit with a timer of `within` seconds; see platforms.base.Driver.
 
-        The handle has also: `already`, the interfaces that had their value before; `digest` of what was committed.
+        The handle has also: `already`, the interfaces that had their value before, and `digest` (see eos_words.digest).
         """
         handle: Handle = {"name": name, "changes": [dict(change) for change in changes]}
         with Session(self.access, check_release=True) as session:
@@ -115,7 +114,7 @@ class EosDriver:
                 return {**handle, "changed": False}
             step = Step(session, handle)
             try:
-                handle["digest"] = digest(step.commit_on_trial(within, looked))
+                handle["digest"] = step.commit_on_trial(within, looked)
             except JumboError as failure:
                 self._undo(step, failure)
                 raise

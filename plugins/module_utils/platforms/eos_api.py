@@ -91,12 +91,19 @@ class Session:
     def show(self, commands: Sequence[str]) -> list[dict[str, Any]]:
         """Run commands that have a JSON model; one dict each."""
         with self.errors():
-            return list(self.napalm.device.run_commands(list(commands)))
+            replies = self.napalm.device.run_commands(list(commands))
+            if len(replies) != len(commands) or not all(isinstance(reply, dict) for reply in replies):
+                raise ValueError(f"{len(commands)} commands, and not as many results")
+            return list(replies)
 
     def text(self, commands: Sequence[str]) -> list[str]:
         """Run commands as text, in one request: what fails ends it, and what was done before stays done."""
         with self.errors():
-            return [reply["output"] for reply in self.napalm.device.run_commands(list(commands), encoding="text")]
+            replies = self.napalm.device.run_commands(list(commands), encoding="text")
+            outputs = [reply["output"] for reply in replies]
+            if len(outputs) != len(commands) or not all(isinstance(output, str) for output in outputs):
+                raise ValueError(f"{len(commands)} commands, and not as many texts")
+            return outputs
 
     def configs(self) -> tuple[str, str]:
         """Return startup-config and running-config."""
@@ -151,12 +158,12 @@ class Session:
         except JumboError as failure:
             failure.host = failure.host or self.access.host
             raise
+        except napalm_errors.UnsupportedVersion as failure:
+            raise JumboError("this release of EOS is older than 4.23", host=self.access.host) from failure
         except (pyeapi.eapilib.ConnectionError, napalm_errors.ConnectionException) as failure:
             raise self._connection_error(str(failure)) from failure  # napalm 5.2 lets pyeapi's through from open()
         except http.client.HTTPException as failure:
             raise self._unreachable(f"{type(failure).__name__}: {failure}") from failure
-        except napalm_errors.UnsupportedVersion as failure:
-            raise JumboError("this release of EOS is older than 4.23", host=self.access.host) from failure
         except (pyeapi.eapilib.CommandError, napalm_errors.NapalmException) as failure:
             raise self._command_error(str(failure)) from failure
         except MALFORMED as failure:

@@ -18,7 +18,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words i
 
 Mtus = Mapping[str, "int | None"]
 
-AGAIN = "Save these lines or undo them, then run it again."
+AGAIN = "Save it or undo it (nothing is saved for others), then run it again."
 
 
 class Step:
@@ -29,26 +29,33 @@ class Step:
         self.name = words.session_name(handle["name"])
         already = handle.get("already", ())  # had the wanted value before us: not ours to take back
         self.changes: Sequence[Change] = [change for change in handle["changes"] if change["object"] not in already]
-        self.digest: str | None = handle.get("digest")  # of running-config after our commit; a crash leaves none
+        self.digest: str | None = handle.get("digest")  # see words.digest; a crash leaves none
         self.edits: list[str] = []
         self.notes: list[str] = []
 
     # ------------------------------------------------------------------ committing
 
     def commit_on_trial(self, within: int, looked: str) -> str:
-        """Commit with a timer of `within` seconds and return running-config; raises where it is not `looked` plus ours.
+        """Commit with a timer of `within` seconds; return the digest. Raises unless that made of `looked` what we want.
 
-        What was changed between `looked` and our commit was overwritten by it: `take_back` brings it back.
+        What was changed between `looked` and our commit is overwritten by it, and an abort brings it back. What was
+        changed after it is in `edits` then: an abort would undo that.
         """
         minutes, seconds = divmod(within, 60)
         timer = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
         commit = f"configure session {self.name} commit timer {timer}"
-        before, _, startup, running = self.session.text([RUNNING, commit, STARTUP, RUNNING])
-        edits = words.config_difference(looked, before) or words.beside_ours(self.changes, startup, running)
-        if edits:
-            raise self._error("somebody else changed the configuration while we committed:", edits, AGAIN)
+        before, _, running = self.session.text([RUNNING, commit, RUNNING])
+        overwritten = words.config_difference(looked, before)
+        self.edits = words.beside_ours(self.changes, looked, running)
+        if overwritten and not self.edits:
+            self.session.abort(self.name)
+            message = "somebody else changed the configuration right before our commit, which is taken back:"
+            raise self._error(message, overwritten, AGAIN)
+        self.edits += [f"{line} (overwritten by our commit)" for line in overwritten]
+        if self.edits:
+            raise self._error("somebody else changed the configuration while we committed:", self.edits, AGAIN)
         self.expect("to", self.session.status()[1])
-        return running
+        return words.digest(running, self.changes)
 
     def confirm(self) -> None:
         """End our timer and save, if running-config is startup-config plus our lines; else take back what is ours."""
@@ -108,9 +115,9 @@ class Step:
         An edit of somebody else that was met on the way is raised when all of that is done.
         """
         sessions, mtus = self.session.status()
-        left = [name for name in sessions.open if words.belongs_to(name, self.name)]
-        for name in left:
-            self.session.abort(name)
+        for name in sessions.open:
+            if words.belongs_to(name, self.name):  # a controller that died left it: it was never committed
+                self.session.abort(name)
         if sessions.timer == self.name:
             self._end_timer(sessions, mtus)
             sessions, mtus = self.session.status()
@@ -122,7 +129,7 @@ class Step:
             advice = words.describe(sessions)["advice"]
             raise JumboError("its commit timer is running", host=self._host, object=self.name, advice=advice)
         startup, running = self.session.configs()
-        self.edits = self._edits(startup, running) or self._changed_since(mtus)
+        self.edits = self.edits or self._edits(startup, running) or self._changed_since(mtus)
         if self.edits:
             self._commit_plainly()
             return
@@ -219,10 +226,8 @@ class Step:
     def _edits(self, startup: str, running: str) -> list[str]:
         """Return what somebody else changed since our commit: `apply` saw startup- and running-config equal."""
         lines = words.beside_ours(self.changes, startup, running)
-        if not lines and self.digest and self.digest != words.digest(running):
-            lines = [
-                f"running-config is not what we committed, and is saved: startup-config {words.last_saved(startup)}"
-            ]
+        if not lines and self.digest and self.digest != words.digest(running, self.changes):
+            lines = [f"(not told: what was changed is saved already, startup-config {words.last_saved(startup)})"]
         return lines
 
     def _refuse_timer(self, sessions: Sessions) -> None:

@@ -64,7 +64,7 @@ def belongs_to(candidate: str, session: str) -> bool:
 def sessions_of(detail: Mapping[str, Any]) -> Sessions:
     """Read `show configuration sessions detail` in both shapes (<= 4.31 per session, >= 4.32 at the top level)."""
     timer, ends = detail.get("commitTimerSessionName"), detail.get("commitTimerExpireTime")
-    states = {name: data.get("state", "") for name, data in detail.get("sessions", {}).items()}
+    states = {name: data.get("state", "") for name, data in detail["sessions"].items()}
     if not timer:
         timer = next((name for name, state in states.items() if "pendingCommitTimer" in state), None)
         ends = detail["sessions"][timer].get("commitBy") if timer else None
@@ -85,12 +85,13 @@ def describe(sessions: Sessions) -> dict[str, Any]:
     return {"owner": owner, "name": name, "kind": kind, "advice": _ADVICE[owner, kind].format(name=name)}
 
 
-def pending_commit(detail: Mapping[str, Any], uptime: float, now: float) -> dict[str, Any]:
-    """Return what waits for a commit or a confirmation: as `describe`, with seconds_left of a timer."""
+def pending_commit(detail: Mapping[str, Any], uptime: float | None, now: float) -> dict[str, Any]:
+    """Return what waits for a commit or confirmation: as `describe`, with seconds_left of a timer where EOS tells."""
     sessions = sessions_of(detail)
     left = None
     if sessions.timer and sessions.ends is not None:
-        left = round(sessions.ends - (now if sessions.ends > EPOCH else uptime))
+        reference = now if sessions.ends > EPOCH else uptime
+        left = None if reference is None else round(sessions.ends - reference)
     return {**describe(sessions), "seconds_left": left}
 
 
@@ -120,9 +121,14 @@ def config_difference(before: str, after: str) -> list[str]:
     return [f"- {line}" for line in old if line not in now] + [f"+ {line}" for line in new if line not in was]
 
 
-def digest(config: str) -> str:
-    """Return what stands for a configuration in a handle: the text itself has secrets and does not belong there."""
-    return hashlib.sha256("\n".join(_with_blocks(config)).encode()).hexdigest()
+def digest(config: str, changes: Sequence[Change]) -> str:
+    """Return what stands in a handle for a configuration without the MTU lines of these changes.
+
+    It tells an edit of somebody else that is saved already. The text itself has secrets: it is kept nowhere.
+    """
+    ours = tuple(f"interface {change['object']} > mtu " for change in changes)
+    lines = [line for line in _with_blocks(config) if not line.startswith(ours)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _with_blocks(config: str) -> list[str]:
