@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_eos
@@ -104,6 +104,7 @@ class EosDriver:
         with Session(self.access, check_release=True) as session:
             sessions, mtus = session.status()
             self._refuse_pending(sessions)
+            self._refuse_unfit(changes, mtus)
             self._refuse_unsaved(*session.configs())
             handle["already"] = [c["object"] for c in changes if mtus.get(c["object"]) == c["to"]]
             session_of_step = session_name(name)
@@ -190,6 +191,21 @@ class EosDriver:
             raise JumboError(
                 f"a {what} ({found['owner']})", host=self.access.host, object=found["name"], advice=found["advice"]
             )
+
+    def _refuse_unfit(self, changes: Sequence[Change], mtus: Mapping[str, int | None]) -> None:
+        """Refuse what could not be taken back: then `from` has to be what was there before."""
+        for change in changes:
+            name, mtu = change["object"], mtus.get(change["object"])
+            if change["field"] != "ip_mtu":
+                message = f"EOS has no {change['field']}: a switch pins no routes"
+                raise JumboError(message, host=self.access.host, object=name)
+            if mtu not in {change["from"], change["to"]}:
+                raise JumboError(
+                    f"the interface has MTU {mtu}, not the {change['from']} that the change begins with",
+                    host=self.access.host,
+                    object=name,
+                    advice="Read the device again and make a new plan.",
+                )
 
     def _refuse_unsaved(self, startup: str, running: str) -> None:
         """A timer that fires replaces the whole running-config, and a save would save for others (design rule 14)."""

@@ -78,6 +78,20 @@ def test_another_commit_on_trial_is_refused(switch: Any) -> None:
     assert switch.timer == "bob"
 
 
+@pytest.mark.parametrize(
+    ("interface", "field", "reason"),
+    [
+        ("Ethernet2", "ip_mtu", "the interface has MTU 4000, not the 1500 that the change begins with"),
+        ("Vlan99", "ip_mtu", "the interface has MTU None"),
+        ("Ethernet1", "route_mtu", "EOS has no route_mtu"),
+    ],
+)
+def test_what_could_not_be_taken_back_is_refused(switch: Any, interface: str, field: str, reason: str) -> None:
+    with pytest.raises(JumboError, match=f"leaf1:{interface}: {reason}"):
+        switch.apply({**switch.change(interface), "field": field})
+    assert (switch.mtus, switch.kinds()) == ((1500, 4000), [])
+
+
 # -- somebody edits between our snapshot and our commit ----------------------------------------------------------------
 
 
@@ -148,7 +162,7 @@ def test_a_refused_size_is_told_with_wish_and_limit(start: Callable[..., Any], v
 def test_a_model_without_the_command_is_told_with_advice(start: Callable[..., Any], verb: str) -> None:
     switch = start(per_interface_mtu="rejected")
     with pytest.raises(JumboError, match=r"leaf1: this EOS model has no per-interface MTU.*interface defaults"):
-        switch.apply() if verb == "apply" else switch.driver.diff([switch.change("Ethernet1")])
+        switch.apply(switch.change("Ethernet1")) if verb == "apply" else switch.driver.diff([switch.change("Ethernet1")])
     assert (switch.device.audit()["written"], switch.open_sessions) == (False, [])
 
 
