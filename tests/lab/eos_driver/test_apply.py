@@ -161,8 +161,9 @@ def test_a_refused_size_is_told_with_wish_and_limit(start: Callable[..., Any], v
 @pytest.mark.parametrize("verb", ["apply", "diff"])
 def test_a_model_without_the_command_is_told_with_advice(start: Callable[..., Any], verb: str) -> None:
     switch = start(per_interface_mtu="rejected")
+    changes = [switch.change("Ethernet1")]
     with pytest.raises(JumboError, match=r"leaf1: this EOS model has no per-interface MTU.*interface defaults"):
-        switch.apply(switch.change("Ethernet1")) if verb == "apply" else switch.driver.diff([switch.change("Ethernet1")])
+        switch.apply(*changes) if verb == "apply" else switch.driver.diff(changes)
     assert (switch.device.audit()["written"], switch.open_sessions) == (False, [])
 
 
