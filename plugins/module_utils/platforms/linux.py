@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Mapping, Sequence
+from typing import Any, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
@@ -39,7 +39,9 @@ class LinuxDriver:
             "unsaved_diff": "",
             "routes": raw["routes"],
             "guard": raw["guard"],
+            "guards": raw["guards"],
             "persistence": raw["persistence"],
+            "unpersistable_routes": raw["unpersistable_routes"],
             "forwarding": raw["forwarding"],
             "ipv6": raw["ipv6"],
         }
@@ -108,46 +110,54 @@ class LinuxDriver:
         else:
             request = {"verb": "apply", "id": guard_id(name), "within": within, "changes": handle["changes"]}
             reply = self._ask(request)
-        difference = _difference(reply.get("before"), reply.get("after"))
+        facts = _boot_facts if kind == "persist" else _facts
+        difference = _difference(facts(reply.get("before") or {}), facts(reply.get("after") or {}))
         return {**handle, "diff": difference, "notes": reply.get("notes", [])}
 
-    def _persist(self, interfaces: set[str]) -> dict[str, Any]:
-        """Write the boot configuration and let the guards go; without one, they stay the keepers of the pins."""
-        guards = self._ask({"verb": "read", "interfaces": []})["guards"]
-        keepers = [one for one in guards if one["state"] == "confirmed" and interfaces & set(one["interfaces"])]
-        if not keepers:
+    def _persist(self, interfaces: Collection[str]) -> dict[str, Any]:
+        """Write the boot configuration and let the guards go, in one login; where there is none, the guards stay."""
+        names = sorted(interfaces)
+        requests = [{"verb": "persist", "interfaces": names}, {"verb": "release", "interfaces": names}]
+        reply = self._ask({"verb": "many", "requests": requests})["replies"][0]
+        self._require_persisted(reply)
+        notes = ["running only: the boot configuration of this host is not ours to write"]
+        return {**reply, "notes": notes if reply["persisted"] is None else []}
+
+    def _require_persisted(self, reply: Mapping[str, Any]) -> None:
+        """Refuse what would not survive a reboot although there is a place to keep it; null says that there is none."""
+        if reply["persisted"] is False:
+            routes = "; ".join(reply["not_persisted"]) or "not told which"
             raise JumboError(
-                "no guard keeps the pins of this host",
+                f"a reboot would lose what was confirmed, its boot configuration cannot hold these routes: {routes}",
                 host=self.access.host,
-                object=", ".join(sorted(interfaces)),
-                advice="It has rebooted since the lift, or somebody ended the guard. Run the roll-out again.",
+                object=", ".join(dict.fromkeys(_devices(reply["not_persisted"]))) or None,
+                advice="A daemon or DHCP makes them: make them static, or leave the interface out of the roll-out.",
             )
-        notes = []
-        for guard in keepers:
-            if self._ask({"verb": "persist", "id": guard["id"]})["persisted"]:
-                self._ask({"verb": "release", "id": guard["id"]})
-            else:
-                notes.append("running only: the boot configuration of this host is not ours to write")
-        return {"notes": notes}
 
     def confirm(self, handle: Handle) -> dict[str, Any]:
         """Confirm over a new connection. Nothing waits for a lift: it stands on a guard that is confirmed already."""
         if kind_of(handle["changes"]) == "apply":
             reply = self._ask({"verb": "confirm", "id": guard_id(handle["name"])}, new_connection=True)
+            self._require_persisted(reply)
             return {"confirmed": True, "persisted": reply["persisted"]}
         return {"confirmed": True, "persisted": None}
 
     def revert(self, handle: Handle) -> dict[str, Any]:
-        """Take back what the handle says; pins at this sender are read back by the host before anything else."""
-        kind = kind_of(handle["changes"])
+        """Take back what the handle says; pins at this sender are read back by the host before anything else.
+
+        A persisted lift leaves the boot configuration, whether the lift itself is taken back or was made by others.
+        """
+        if handle.get("changed") is False:  # an intent of the journal does not say: it counts
+            return {"reverted": True, "notes": []}
+        kind, changes = kind_of(handle["changes"]), handle["changes"]
+        request: dict[str, Any] = {"verb": "revert", "id": guard_id(handle["name"]), "changes": changes}
         if kind == "lift":
-            backwards = [{**change, "from": change["to"], "to": change["from"]} for change in handle["changes"]]
-            self._ask({"verb": "pin", "changes": backwards}, new_connection=True)
-        elif kind == "apply":
-            request = {"verb": "revert", "id": guard_id(handle["name"]), "changes": handle["changes"]}
-            self._ask(request, new_connection=True)
-        # A persisted lift leaves the boot configuration when the lift itself is pinned again.
-        return {"reverted": True}
+            backwards = [{**change, "from": change["to"], "to": change["from"]} for change in changes]
+            request = {"verb": "pin", "changes": backwards}
+        elif kind == "persist":
+            request = {"verb": "unpersist", "interfaces": sorted({change["object"] for change in changes})}
+        reply = self._ask(request, new_connection=True)
+        return {"reverted": True, "notes": list(reply.get("notes", []))}
 
     def _ask(self, request: Mapping[str, Any], *, new_connection: bool = False) -> dict[str, Any]:
         if self.access.run_program is None:
@@ -155,18 +165,25 @@ class LinuxDriver:
         return self.access.run_program(request, new_connection)
 
 
+def _devices(routes: Iterable[str]) -> Iterator[str]:
+    for words in map(str.split, routes):
+        if "dev" in words[:-1]:
+            yield words[words.index("dev") + 1]
+
+
 def read_request(interfaces: Sequence[str] | None = None) -> dict[str, Any]:
     """Return the request that reads a host, all of its interfaces or those named."""
     return {"verb": "read", "interfaces": None if interfaces is None else list(interfaces)}
 
 
-def _difference(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
-    """Return what the host itself says has changed: {interface: {ip_mtu, routes}} or {object: [{route, ip_mtu}]}."""
-    old, new = set(_facts(before or {})), set(_facts(after or {}))
+def _difference(before: Sequence[str], after: Sequence[str]) -> str:
+    """Return what the host itself says has changed, as lines."""
+    old, new = set(before), set(after)
     return "\n".join([f"-{line}" for line in sorted(old - new)] + [f"+{line}" for line in sorted(new - old)])
 
 
 def _facts(snapshot: Mapping[str, Any]) -> list[str]:
+    """Return a snapshot as lines: {interface: {ip_mtu, routes}} or {object: [{route, ip_mtu}]}."""
     lines = []
     for name, seen in snapshot.items():
         if isinstance(seen, Mapping):
@@ -174,6 +191,12 @@ def _facts(snapshot: Mapping[str, Any]) -> list[str]:
         else:
             lines += [f"route {entry['route']}" for entry in seen]
     return lines
+
+
+def _boot_facts(content: Mapping[str, Any]) -> list[str]:
+    """Return a boot configuration as lines: {links: {name: bytes}, routes: [text], rules: [text]}."""
+    lines = [f"boot link {name} mtu {size}" for name, size in content.get("links", {}).items()]
+    return lines + [f"boot {part[:-1]} {text}" for part in ("routes", "rules") for text in content.get(part, [])]
 
 
 def kind_of(changes: Sequence[Change]) -> str:

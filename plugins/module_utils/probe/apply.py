@@ -1,4 +1,4 @@
-"""The verbs that change a host's size: apply, confirm, persist, release."""
+"""The verbs that change a host's size: apply and confirm."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from . import guard, persistence
 from .changes import read_changes
 from .errors import ProbeError
 from .files import boot_time, clock_text
-from .links import members, read_links, set_mtu
-from .multicast import add_rule
-from .pins import loose, require_pinned
+from .links import read_links, set_mtu
+from .multicast import put_pin
+from .pins import loose, require_as_applied
 from .prepare import prepare
-from .record import Record, acting, need_record
-from .routes import add, differences, of_device, parse_routes, read_routes
+from .record import Record, acting, in_charge_of, need_record
+from .routes import differences, of_device, parse_routes, read_routes
 from .routes import set_mtu as set_route_mtu
 from .undo import ALL, Undo, raising_order
 
@@ -29,7 +29,7 @@ def apply(request: Json) -> Json:
         if record.verdict() is not None and not record.is_over():
             return _again(record, request["changes"])
         interfaces = prepare(record.id, changes)
-        before = snapshot(interfaces)
+        before, keepers = snapshot(interfaces), _keepers(interfaces)
         if record.exists():
             guard.stop(record)  # the one of a change that is over may still be on its way out
         deadline = boot_time() + within
@@ -52,7 +52,11 @@ def apply(request: Json) -> Json:
             if isinstance(problem, ProbeError):
                 _advise(problem, within, undone)
             raise
+        for keeper in keepers:
+            keeper.decide("confirmed", "released")
         after = snapshot(interfaces)
+    for keeper in keepers:
+        guard.stop(keeper)
     return {
         "before": before,
         "after": after,
@@ -74,7 +78,8 @@ def confirm(request: Json) -> Json:
             raise ProbeError(message, object=record.id, wish="confirmed", limit=verdict, advice="apply it again")
         if verdict != "released":
             _require_guard(record)
-        _require_as_applied(data["interfaces"])
+        require_as_applied(data["interfaces"])
+        persistence.require_persistable(data["interfaces"])  # before the verdict: what cannot last is not confirmed
         if verdict == "armed" and not record.decide("armed", "confirmed"):
             message = f"{record.id} was not confirmed in time: the host has already gone back"
             raise ProbeError(message, object=record.id, wish="confirmed", limit="fired", advice="apply it again")
@@ -82,36 +87,6 @@ def confirm(request: Json) -> Json:
         record.save(data)
     record.wake()
     return {"confirmed": True, **outcome, "after": snapshot(data["interfaces"]), "guard": guard.status(record)}
-
-
-def persist(request: Json) -> Json:
-    """Write links, pins and lifts as they are to the boot configuration: `{"id"}`."""
-    record = need_record(request.get("id"))
-    with acting():
-        data = record.load()
-        if record.verdict() not in {"confirmed", "released"}:
-            message = f"{record.id} is {record.verdict()}: only what is confirmed is persisted"
-            raise ProbeError(
-                message, object=record.id, wish="persisted", limit=record.verdict(), advice="confirm it first"
-            )
-        _require_as_applied(data["interfaces"])
-        outcome = persistence.write(record, data, with_lifts=True)
-        record.save(data)
-    return {**outcome, "lifts": {name: guard.lifted(entry) for name, entry in data["interfaces"].items()}}
-
-
-def release(request: Json) -> Json:
-    """End the guard: everything is persisted, or nobody needs it any more: `{"id"}`."""
-    record = need_record(request.get("id"))
-    with acting():
-        record.load()
-        verdict = record.verdict()
-        if verdict == "armed":
-            message = f"{record.id} is not confirmed yet: its guard is the way back"
-            raise ProbeError(message, object=record.id, wish="released", limit="armed", advice="confirm or revert it")
-        released = verdict == "released" or record.decide("confirmed", "released")
-    guard.stop(record)
-    return {"released": released, "guard": guard.status(record)}
 
 
 def snapshot(interfaces: Iterable[str]) -> Json:
@@ -124,6 +99,12 @@ def snapshot(interfaces: Iterable[str]) -> Json:
         }
         for name in interfaces
     }
+
+
+def _keepers(interfaces: Iterable[str]) -> list[Record]:
+    """Return the changes that only keep these pins (see keep.py): this one takes over from them."""
+    held = [in_charge_of(name) for name in interfaces]
+    return list(dict.fromkeys(record for record in held if record is not None))
 
 
 def _within(value: Any) -> float:
@@ -140,7 +121,7 @@ def _again(record: Record, changes: Any) -> Json:
         why = f"it is {verdict}" if data["changes"] == changes else "it stands for other changes"
         message = f"the id {record.id} has been used: {why}"
         raise ProbeError(message, object=record.id, limit="an id of its own per change", advice="take a new id")
-    _require_as_applied(data["interfaces"])
+    require_as_applied(data["interfaces"])
     now = snapshot(data["interfaces"])
     return {"before": now, "after": now, "already": True, "notes": [], "guard": guard.status(record)}
 
@@ -153,9 +134,7 @@ def _perform(record: Record, interfaces: dict[str, Json]) -> None:
         if entry["pin"] is None:
             continue
         for added in entry["added"]:
-            if added["rule"]:
-                add_rule(added["rule"])
-            add(added["text"].split(), f"{name} {added['text'].split()[0]}")
+            put_pin(added, name)
         for route, mtu in loose(name, entry, before, entry["pin"]):
             set_route_mtu(route, mtu)
             expected[expected.index(route.text)] = " ".join(route.tokens_with(mtu))
@@ -163,7 +142,7 @@ def _perform(record: Record, interfaces: dict[str, Json]) -> None:
     _require_armed(record)
     _set_links(interfaces)
     _require_nothing_else(expected, interfaces)
-    _require_as_applied(interfaces)
+    require_as_applied(interfaces)
     _require_armed(record)
 
 
@@ -190,23 +169,6 @@ def _require_nothing_else(expected: list[str], interfaces: dict[str, Json]) -> N
     if different:
         message = f"while the pins were set, another route changed: {'; '.join(different[:5])}"
         raise ProbeError(message, object="routes", advice="find what changes routes on this host, then try again")
-
-
-def _require_as_applied(interfaces: dict[str, Json]) -> None:
-    """Read back that links have their new size, members included, and that no route has lost its pin."""
-    links = read_links()
-    for name, entry in interfaces.items():
-        if name not in links:
-            message = f"{name} has disappeared"
-            raise ProbeError(message, object=name, advice="revert")
-        if entry["ip_mtu"] is not None:
-            for one in (name, *members(links, name)):
-                if links[one].mtu != entry["ip_mtu"]["to"]:
-                    wish, found = entry["ip_mtu"]["to"], links[one].mtu
-                    message = f"{one} has IP MTU {found}, not {wish}: somebody has changed it"
-                    raise ProbeError(message, object=one, wish=wish, limit=found, advice="revert, then find out who")
-        if entry["pin"] is not None:
-            require_pinned(name, entry, links[name].mtu)
 
 
 def _require_armed(record: Record) -> None:

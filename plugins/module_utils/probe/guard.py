@@ -1,7 +1,7 @@
 """The guard: a process on the host with two duties, dead-man first and keeper of the pins after.
 
 Until it is confirmed it takes everything back by itself at its deadline. Once confirmed it keeps the pins, until they
-are released.
+are released; where they matter again later, it is started again (keep.py).
 
 Pins vanish when a link goes down by hand or an address is set anew (the kernel makes the routes again, without their
 MTU), so the guard listens to the kernel and looks at the routes after each word, and every two seconds anyway. It only
@@ -24,8 +24,8 @@ from .links import Link, read_links
 from .netlink import Heard, Watch
 from .pins import pin_loose
 from .record import GUARDED, LOCK_FILE, ROOT, Record, known_ids, make_folder
-from .routes import add, of_device, parse_routes, read_routes
-from .undo import ALL, Undo, adopted_key
+from .routes import of_device, parse_routes, read_routes
+from .undo import ALL, Undo, remember_theirs
 
 LOOK_EVERY = 2.0
 TRY_AGAIN = 0.1
@@ -59,6 +59,7 @@ def status(record: Record) -> Json:
         "verdict": verdict,
         "alive": alive,
         "pid": report.get("pid"),
+        "adopted": bool(data.get("adopted")),
         "seconds_left": record.seconds_left(),
         "interfaces": {
             name: {"ip_mtu": entry.get("ip_mtu"), "pin": entry.get("pin"), "lifts": lifted(entry)}
@@ -90,18 +91,20 @@ class Guard:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.data = record.load()
+        # One that is started again goes on with what the one before has seen.
         self.report: Json = {
-            "pid": 0,
             "repinned": [],
             "link_changed": [],
             "problems": [],
             "adopted": {},
             "undone": [],
+            **record.report(),
+            "pid": 0,
             "complete": None,
         }
         self.seen: dict[str, Link] = {}
         self.terminated = False
-        self.confirmed = False
+        self.confirmed = record.verdict() == "confirmed"
         self.firing = False
 
     def run(self, ready: Any) -> None:
@@ -218,10 +221,7 @@ class Guard:
     def _keep_pins(self, name: str, entry: Json, link_mtu: int) -> bool:
         """Pin again what is loose, and put back what we had added and the kernel has dropped."""
         pinned, problems = pin_loose(name, entry, link_mtu)
-        originals = {route.key for route in parse_routes("\n".join(entry["routes"]))}
-        for route in pinned:
-            if route.key not in originals:
-                self.report["adopted"].setdefault(adopted_key(route), route.mtu)
+        remember_theirs(entry, pinned, self.report["adopted"])
         entries = [{"time": clock_text(), "route": route.text} for route in pinned]
         entries += self._put_back(name, entry, problems)
         self._remember("repinned", entries)
@@ -237,9 +237,7 @@ class Guard:
             if (route.prefix, route.table) in present:
                 continue
             try:
-                if added.get("rule"):
-                    multicast.add_rule(added["rule"])
-                add(added["text"].split(), f"{name} {route.prefix}")
+                multicast.put_pin(added, name)
             except ProbeError as problem:
                 if self.seen.get(name) and self.seen[name].oper_up:  # a link that is down takes no route
                     problems.append(problem)
@@ -262,7 +260,8 @@ class Guard:
             self.report["complete"] = not undo.problems
             if not lost:
                 self.record.save(data)
-                self._remember("problems", [_entry(str(problem)) for problem in undo.problems])
+                for problem in undo.problems:
+                    self._note_problem(str(problem))
                 self._write()
         return not undo.problems
 

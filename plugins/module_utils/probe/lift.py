@@ -13,9 +13,10 @@ from . import persistence
 from .changes import Change, read_changes
 from .errors import ProbeError
 from .iproute import ip_json
+from .keep import keep
 from .links import Link, need_link, read_links
 from .pins import pin_loose, require_pinned
-from .record import GUARDED, Record, acting, last_holder
+from .record import GUARDED, acting, last_holder
 from .routes import (
     DEFAULT,
     HOST_SUFFIX,
@@ -40,9 +41,14 @@ def lift(request: Json) -> Json:
     """Make explicit prefix routes as large as asked: `{"changes"}`. The default route is never lifted."""
     changes = read_changes(request.get("changes"))
     with acting():
-        links, routes = read_links(), read_routes()
-        steps = [_plan(one, need_link(links, one.interface), routes) for one in changes]
+        links = read_links()
+        _plan_all(changes, links, read_routes())  # refuses before anything is written
         before = sizes(changes)
+        for interface, its in _by_interface(changes).items():
+            told = min((one.before for one in its if one.before is not None), default=None)
+            keep(links[interface], told, [str(one.prefix) for one in its])
+        routes = read_routes()
+        steps = _plan_all(changes, links, routes)
         _remember(changes, steps)
         try:
             expected = _perform(changes, steps, routes)
@@ -70,8 +76,9 @@ def pin(request: Json) -> Json:
         before, done = sizes(changes), []
         for one in changes:
             done += _pin_one(one, links[one.interface])
+        notes = _keep_pinned(changes, links)
         after = sizes(changes)
-    return {"before": before, "after": after, "done": done}
+    return {"before": before, "after": after, "done": done, "notes": notes}
 
 
 def pin_prefix(entry: Json, interface: str, prefix: str, mtu: int) -> list[str]:
@@ -92,6 +99,24 @@ def pin_prefix(entry: Json, interface: str, prefix: str, mtu: int) -> list[str]:
     return done
 
 
+def _by_interface(changes: Iterable[Change]) -> dict[str, list[Change]]:
+    found: dict[str, list[Change]] = {}
+    for one in changes:
+        found.setdefault(one.interface, []).append(one)
+    return found
+
+
+def _keep_pinned(changes: Iterable[Change], links: dict[str, Link]) -> list[str]:
+    """Have a guard keep what was pinned, until the link is down too; that there is none is told, and no refusal."""
+    notes = []
+    for interface, its in _by_interface(changes).items():
+        try:
+            keep(links[interface], min(one.after for one in its), strict=False)
+        except (ProbeError, OSError) as problem:  # noqa: PERF203 - the pins themselves are in place
+            notes.append(f"nobody keeps the pins of {interface}: {problem}")
+    return notes
+
+
 def sizes(changes: Iterable[Change]) -> Json:
     """Return, per object, the routes that carry it and the largest packet each may send."""
     links, routes = read_links(), read_routes()
@@ -109,6 +134,10 @@ def _require_route_change(one: Change) -> None:
     if one.field != "route_mtu":
         message = f"{one.field} of {one.object} is neither lifted nor pinned"
         raise ProbeError(message, object=one.object, limit="route_mtu")
+
+
+def _plan_all(changes: Iterable[Change], links: dict[str, Link], routes: list[Route]) -> list[Edits]:
+    return [_plan(one, need_link(links, one.interface), routes) for one in changes]
 
 
 def _plan(one: Change, link: Link, routes: list[Route]) -> Edits:
@@ -143,6 +172,9 @@ def _require_confirmed(interface: str) -> None:
     if verdict == "armed":
         message = f"{interface} is not confirmed yet: its guard could still take the link back"
         raise ProbeError(message, object=interface, limit="armed", advice=f"confirm {holder.id} first")
+    if verdict == "fired":
+        message = f"{holder.id} was not confirmed in time: its guard is taking {interface} back"
+        raise ProbeError(message, object=interface, limit="fired", advice="read the host, then apply it again")
     if verdict in GUARDED and not holder.guard_lives():
         message = f"the guard of {holder.id} is dead: nobody keeps the pins of {interface}"
         raise ProbeError(
@@ -195,9 +227,10 @@ def _remember(changes: list[Change], steps: list[Edits]) -> None:
         record = last_holder(one.interface)
         if record is not None and edits:
             data = record.load()
-            added = any(route is None for route, _tokens in edits)
-            wish = {"mtu": one.after, "from": one.before, "added": added}
-            data["interfaces"][one.interface]["lifts"][one.prefix] = wish
+            lifts = data["interfaces"][one.interface]["lifts"]
+            known = lifts.get(one.prefix, {"from": one.before, "added": False})
+            added = known["added"] or any(route is None for route, _tokens in edits)
+            lifts[one.prefix] = {**known, "mtu": one.after, "added": added}
             record.save(data)
 
 
@@ -276,20 +309,12 @@ def _pin_one(one: Change, link: Link) -> list[str]:
             raise problems[0]
         require_pinned(one.interface, {"pin": one.after}, link.mtu)
         done += [f"pinned {one.interface} {route.prefix} at {one.after}" for route in pinned]
-    _bring_in_line(record, data, one.interface)
-    return done
-
-
-def _bring_in_line(record: Record | None, data: Json, interface: str) -> None:
-    """Where lifts were persisted, a reboot must not bring one back that has been pinned."""
     if record is not None:
-        if data.get("persisted", {}).get("lifts"):
-            persistence.write(record, data, with_lifts=True)
         record.save(data)
-        return
-    known = persistence.read()
-    if known is not None and interface in known.get("links", {}):
-        persistence.write(None, data, with_lifts=True)
+    # Where lifts were persisted, a reboot must not bring one back that has been pinned.
+    lifted = {one.prefix: {"mtu": one.after}} if one.prefix is not None else {}
+    persistence.bind(one.interface, {"pin": None if one.prefix else one.after, "lifts": lifted})
+    return done
 
 
 def _require_covered(interface: str, prefix: str, mtu: int, link: Link) -> None:

@@ -8,12 +8,12 @@ a table of ours, which a rule consults for sockets that name this interface.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
 from .errors import ProbeError
 from .iproute import ip, ip_json
 from .links import Link
-from .routes import OUR_PROTOCOL, Route
+from .routes import OUR_PROTOCOL, Route, add, of_device
 
 GROUPS = "224.0.0.0/4"
 # Administratively scoped (RFC 2365): the kernel does not treat it as link-local.
@@ -46,6 +46,22 @@ def _leaves_by() -> str | None:
     except ProbeError:
         return None
     return found[0].get("dev") if found else None
+
+
+def find_pin(interface: str, routes: Iterable[Route]) -> dict[str, Any] | None:
+    """Return the pin for multicast that we had added to this interface, in the shape of `plan_pin`."""
+    for route in of_device(routes, interface):
+        if route.ours and route.prefix == GROUPS and route.mtu is not None:
+            rule = rule_of(interface) if route.table == TABLE else None
+            return {"text": route.text, "rule": rule, "mtu": route.mtu}
+    return None
+
+
+def put_pin(pin: dict[str, Any], interface: str) -> None:
+    """Add what `plan_pin` has planned."""
+    if pin.get("rule"):
+        add_rule(pin["rule"])
+    add(pin["text"].split(), f"{interface} {GROUPS}")
 
 
 def add_rule(rule: str) -> None:

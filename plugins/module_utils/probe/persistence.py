@@ -6,6 +6,7 @@ says `null`, and nobody pretends.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import Any, Dict, Iterable
@@ -13,6 +14,7 @@ from typing import Any, Dict, Iterable
 from .errors import ProbeError
 from .files import sync_folder, write_atomically
 from .links import read_links
+from .pins import loose
 from .record import Record
 from .routes import OUR_PROTOCOL, Route, of_device, parse_routes, read_routes
 
@@ -20,6 +22,9 @@ LAB_FILE = "/etc/jumbo-lab.json"
 BACKEND = "lab-file"
 # Routes of these protocols are there after a boot by configuration; a daemon's (bird, zebra, dhcp) come by themselves.
 BOOT_PROTOCOLS = frozenset({"kernel", "boot", "static", OUR_PROTOCOL})
+PROTOCOLS_TEXT = ", ".join(sorted(BOOT_PROTOCOLS))
+ADVICE = "Make them static routes, or leave this interface out: a reboot would bring it back without their pins."
+COPY = ".before-"
 Json = Dict[str, Any]
 
 
@@ -44,28 +49,77 @@ def read() -> Json | None:
     return data
 
 
-def write(record: Record | None, data: Json, *, with_lifts: bool) -> Json:
+def unpersistable(names: Iterable[str], routes: Iterable[Route]) -> dict[str, list[str]]:
+    """Return, per interface, the routes that this host's backend cannot hold: a daemon or DHCP makes them."""
+    found: dict[str, list[str]] = {}
+    if backend() is not None:
+        known = list(routes)
+        for name in names:
+            texts = [route.text for route in of_device(known, name) if route.protocol not in BOOT_PROTOCOLS]
+            if texts:
+                found[name] = texts
+    return found
+
+
+def require_persistable(names: Iterable[str]) -> None:
+    """Refuse where a boot would not bring back the pins of all routes: half of them would be worse than none."""
+    for name, texts in unpersistable(names, read_routes()).items():
+        message = f"{name} has routes that its boot configuration cannot hold: {'; '.join(texts)}"
+        raise ProbeError(message, object=name, wish="persisted", limit=f"protocols {PROTOCOLS_TEXT}", advice=ADVICE)
+
+
+def write(record: Record, data: Json, *, with_lifts: bool) -> Json:
     """Persist links and routes of a record's interfaces as they are now; returns `{"persisted", ...}`.
 
-    Without a record (after a reboot) no copy of the original is kept: it exists already. Without lifts, lifted prefixes
-    are written pinned: a host that reboots before its lift is proven comes back pinned.
+    Without lifts, lifted prefixes are written pinned: a host that reboots before its lift is proven comes back pinned.
     """
     before = read()
     if before is None:
         return {"persisted": None, "not_persisted": []}
-    wanted, left_out = _content(before, data["interfaces"], with_lifts)
+    routes = read_routes()
+    left_out = unpersistable(data["interfaces"], routes)
     if left_out:
-        # Half the pins would be worse than none that anybody believes in.
-        return {"persisted": False, "not_persisted": left_out}
-    if record is not None:
-        _keep_original(record)
-    content = json.dumps(wanted, indent=2).encode() + b"\n"
-    _write(content)
-    if read() != wanted:
-        message = f"{LAB_FILE} was written but reads back differently"
-        raise ProbeError(message, object=LAB_FILE, advice="see who else writes it")
+        return {"persisted": False, "not_persisted": [text for texts in left_out.values() for text in texts]}
+    wanted = _content(before, data["interfaces"], routes, with_lifts)
+    _keep_original(record, adopted=bool(data.get("adopted")))
+    _replace(wanted)
     data["persisted"] = {"lifts": with_lifts}
     return {"persisted": True, "not_persisted": [], "before": before, "after": wanted}
+
+
+def bind(interface: str, wanted: Json) -> bool | None:
+    """Let no persisted route of an interface be larger than wanted, whatever runs; lifts that we had added are dropped.
+
+    `wanted` is an entry as `pins.loose` takes it. None where the file does not name the interface: nothing is ours.
+    """
+    before = read()
+    size = (before or {}).get("links", {}).get(interface)
+    if before is None or size is None:
+        return None
+    routes = [parse_routes(text)[0] for text in before.get("routes", [])]
+    larger = [(route, mtu) for route, mtu in loose(interface, wanted, routes, size) if (route.mtu or size) > mtu]
+    if larger:
+        smaller = {route.text: None if is_lift(route) else " ".join(route.tokens_with(mtu)) for route, mtu in larger}
+        texts = zip(before["routes"], routes)
+        kept = [smaller.get(route.text, text) for text, route in texts]
+        _replace({**before, "routes": [text for text in kept if text is not None]})
+    return True
+
+
+def boot_lifts(interface: str, pin: int) -> set[str]:
+    """Return the prefixes that a boot brings back larger than the pin."""
+    size = (read() or {}).get("links", {}).get(interface, 0)
+    return {route.prefix for route in of_device(boot_routes(), interface) if (route.mtu or size) > pin}
+
+
+def boot_routes() -> list[Route]:
+    """Return the routes that a boot brings back."""
+    return [parse_routes(text)[0] for text in (read() or {}).get("routes", [])]
+
+
+def is_lift(route: Route) -> bool:
+    """Whether a persisted route is a prefix that a lift had added; the pin for multicast is ours too."""
+    return route.ours and not route.network.is_multicast
 
 
 def restore(record: Record, interfaces: Iterable[str]) -> bool | None:
@@ -84,32 +138,52 @@ def restore(record: Record, interfaces: Iterable[str]) -> bool | None:
     return True
 
 
+def settle(names: Iterable[str]) -> bool | None:
+    """Bring the file in line with what runs, for interfaces that it names at another size; None where there is none.
+
+    For a change whose original is not there any more: what was taken back must not come back with the next boot.
+    """
+    before, links = read(), read_links()
+    known = (before or {}).get("links", {})
+    ours = {name for name in names if name in links and known.get(name, links[name].mtu) != links[name].mtu}
+    if before is None or not ours:
+        return None
+    wanted, running = _others(before, ours), read_routes()
+    for name in ours:
+        wanted["links"][name] = links[name].mtu
+        wanted["routes"] += [route.text for route in of_device(running, name) if route.protocol in BOOT_PROTOCOLS]
+    _replace(wanted)
+    return True
+
+
+def forget(record: Record) -> None:
+    """Remove the copy that was kept for a record."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(original_path(record))
+
+
 def original_path(record: Record) -> str:
     """Return where the original is kept: beside the file itself, since /run does not survive a reboot."""
-    return f"{os.path.realpath(LAB_FILE)}.before-{record.id}"
+    return f"{os.path.realpath(LAB_FILE)}{COPY}{record.id}"
 
 
-def _content(before: Json, interfaces: dict[str, Json], with_lifts: bool) -> Any:
-    links, routes = read_links(), read_routes()
+def _content(before: Json, interfaces: dict[str, Json], routes: list[Route], with_lifts: bool) -> Json:
+    links = read_links()
     wanted = dict(before)
     wanted["links"] = dict(before.get("links", {}))
     texts = [text for text in before.get("routes", []) if _device(text) not in interfaces]
     rules = list(before.get("rules", []))
-    left_out: list[str] = []
     for name, entry in interfaces.items():
         if name in links:
             wanted["links"][name] = links[name].mtu
         for route in of_device(routes, name):
-            if route.protocol not in BOOT_PROTOCOLS:
-                left_out.append(route.text)
-            else:
-                texts += _boot_text(route, entry, with_lifts)
+            texts += _boot_text(route, entry, with_lifts)
         fresh = [added["rule"] for added in entry.get("added", ()) if added.get("rule")]
         rules += [rule for rule in fresh if rule not in rules]
     wanted["routes"] = texts
     if rules:
         wanted["rules"] = rules
-    return wanted, left_out
+    return wanted
 
 
 def _boot_text(route: Route, entry: Json, with_lifts: bool) -> list[str]:
@@ -145,10 +219,22 @@ def _device(text: str) -> str | None:
     return parse_routes(text)[0].device
 
 
-def _keep_original(record: Record) -> None:
+def _keep_original(record: Record, *, adopted: bool) -> None:
+    """Keep a copy of the file as it was before us; what is adopted is younger than the copy, if there is one."""
     path = original_path(record)
+    folder, name = os.path.split(os.path.realpath(LAB_FILE))
+    if adopted and any(entry.startswith(name + COPY) for entry in os.listdir(folder)):
+        return
     if not os.path.exists(path):
         write_atomically(path, _bytes(LAB_FILE), os.stat(LAB_FILE).st_mode & 0o7777)
+
+
+def _replace(wanted: Json) -> None:
+    """Write the file and read it back."""
+    _write(json.dumps(wanted, indent=2).encode() + b"\n")
+    if read() != wanted:
+        message = f"{LAB_FILE} was written but reads back differently"
+        raise ProbeError(message, object=LAB_FILE, advice="see who else writes it")
 
 
 def _write(content: bytes) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable
 
 from .errors import ProbeError
+from .links import members, read_links
 from .routes import Route, of_device, read_routes, require_editable, set_mtu
 
 Wanted = Dict[str, Any]
@@ -54,12 +55,32 @@ def require_pinned(interface: str, wanted: Wanted, link_mtu: int) -> None:
     """Read all routes back and refuse where one could carry more than it may."""
     found = loose(interface, wanted, read_routes(), link_mtu)
     if found:
-        route, mtu = found[0]
-        message = f"the route `{route.text}` is not bound to {mtu}"
-        raise ProbeError(
-            message,
-            object=f"{interface} {route.prefix}",
-            wish=mtu,
-            limit=route.mtu or link_mtu,
-            advice="something on this host rewrites routes (NetworkManager, networkd, a routing daemon): find it first",
-        )
+        raise not_bound(interface, *found[0], link_mtu)
+
+
+def not_bound(interface: str, route: Route, mtu: int, link_mtu: int) -> ProbeError:
+    """Return the error for a route that is larger than its pin."""
+    return ProbeError(
+        f"the route `{route.text}` is not bound to {mtu}",
+        object=f"{interface} {route.prefix}",
+        wish=mtu,
+        limit=route.mtu or link_mtu,
+        advice="something on this host rewrites routes (NetworkManager, networkd, a routing daemon): find it first",
+    )
+
+
+def require_as_applied(interfaces: dict[str, Wanted]) -> None:
+    """Read back that links have their new size, members included, and that no route has lost its pin."""
+    links = read_links()
+    for name, entry in interfaces.items():
+        if name not in links:
+            message = f"{name} has disappeared"
+            raise ProbeError(message, object=name, advice="revert")
+        if entry["ip_mtu"] is not None:
+            for one in (name, *members(links, name)):
+                if links[one].mtu != entry["ip_mtu"]["to"]:
+                    wish, found = entry["ip_mtu"]["to"], links[one].mtu
+                    message = f"{one} has IP MTU {found}, not {wish}: somebody has changed it"
+                    raise ProbeError(message, object=one, wish=wish, limit=found, advice="revert, then find out who")
+        if entry["pin"] is not None:
+            require_pinned(name, entry, links[name].mtu)

@@ -45,7 +45,7 @@ class Record(NamedTuple):
         """Whether this host remembers the id."""
         return os.path.exists(self.path("record.json"))
 
-    def create(self, data: Json) -> None:
+    def create(self, data: Json, verdict: str = "armed") -> None:
         """Make the folder, over that of a change which is over; the token comes last: then all else is there."""
         make_folder(self.path())
         for name in (*TOKENS, "report.json"):
@@ -54,7 +54,7 @@ class Record(NamedTuple):
         self.save(data)
         if not os.path.exists(self.path("wake")):
             os.mkfifo(self.path("wake"), 0o600)
-        for name in ("alive", "armed"):
+        for name in ("alive", verdict):
             with open(self.path(name), "a", encoding="ascii"):
                 pass
 

@@ -24,7 +24,7 @@ def read(request: Json) -> Json:
     names = [name for name in (asked if asked is not None else sorted(links)) if name in links]
     tools = _ethtool([name for name in names if links[name].kind != "loopback"])
     forwarding = forwarding_interfaces()
-    guards = guard.statuses()
+    guards, routes = guard.statuses(), read_routes()
     return {
         "platform": "linux",
         "kernel": os.uname().release,
@@ -32,12 +32,13 @@ def read(request: Json) -> Json:
         "boot_id": _first_line("/proc/sys/kernel/random/boot_id"),
         "interfaces": {name: _interface(links[name], links, tools.get(name, {})) for name in names},
         "missing": [name for name in asked or () if name not in links],
-        "routes": [_route(route) for route in read_routes() if route.table != "local"],
+        "routes": [_route(route) for route in routes if route.table != "local"],
         "forwarding": bool(forwarding),
         "forwarding_by": forwarding,
         "ipv6": any(links[name].ipv6 for name in names),
         "persistence": persistence.backend(),
         "persisted": persistence.read(),
+        "unpersistable_routes": persistence.unpersistable(names, routes),
         "guard": guards[0] if guards else None,
         "guards": guards,
         "responders": responder.status(),

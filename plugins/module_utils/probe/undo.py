@@ -2,11 +2,14 @@
 
 At no moment may a sender be larger than what is still proven: lifted prefixes are pinned and read back, the link gets
 its old size, and with the link at its old size the pins bound nothing any more and the routes get their old text.
+
+What others have changed since is theirs. A route is pinned whatever they gave it, and gets it back; a link that has
+neither the size that we gave it nor the one it had is left alone, and named.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Iterable
 
 from . import multicast
 from .errors import ProbeError
@@ -24,7 +27,11 @@ class Undo:
 
     def __init__(self, interfaces: dict[str, Json], adopted: dict[str, int | None] | None = None) -> None:
         self.interfaces = interfaces
-        self.adopted = adopted or {}
+        self.adopted = dict(adopted or {})
+        # Lifts are forgotten once they are pinned; the size they went back to is still ours.
+        self.pinned_at = {
+            name: [lift["from"] for lift in entry.get("lifts", {}).values()] for name, entry in interfaces.items()
+        }
         self.done: list[str] = []
         self.problems: list[ProbeError] = []
 
@@ -61,6 +68,7 @@ class Undo:
         if not old and (wanted["pin"] is None or links[name].mtu <= wanted["pin"]):
             return  # the link itself is the bound
         pinned, problems = pin_loose(name, wanted, links[name].mtu)
+        remember_theirs(entry, pinned, self.adopted)
         self.problems += problems
         self.done += [f"pinned {name} {route.prefix}" for route in pinned]
         if not problems:
@@ -78,44 +86,63 @@ class Undo:
             del entry["lifts"][prefix]
 
     def _restore_link(self, name: str) -> None:
+        """Give the link its old size, if it has the one that we gave it: another one is somebody else's change."""
         size, links = self.interfaces[name].get("ip_mtu"), read_links()
         if not size:
             return
         found = links[name].mtu if name in links else None
-        if found is None or (found != size["to"] and found < size["from"]):
-            self.done.append(f"link {name} left as it is: somebody has removed or lowered it ({found})")
-        elif found != size["from"]:
+        if found is None:
+            self.done.append(f"link {name} is gone: somebody has removed it")
+        elif found == size["to"] != size["from"]:
             set_mtu(name, size["from"])
             self.done.append(f"link {name} back from {found} to {size['from']}")
+        elif found != size["from"]:
+            message = f"{name} has IP MTU {found}, neither {size['to']} nor {size['from']}: somebody has changed it"
+            advice = f"find out who, and set {size['from']} or {size['to']}; until then its routes stay pinned"
+            raise ProbeError(message, object=name, wish=size["from"], limit=found, advice=advice)
         self.interfaces[name]["ip_mtu"] = None
 
     def _restore_routes(self, name: str) -> None:
         """Give each route the MTU it had, and delete what we have added. Refused while the link is still large."""
         entry, links = self.interfaces[name], read_links()
+        if entry.get("pin") is None:
+            return
         self._require_old_size(entry, links.get(name))  # only where the link has refused to go back
         originals = {route.key: route.mtu for route in parse_routes("\n".join(entry["routes"]))}
         for route in of_device(read_routes(), name):
-            if route.ours:
+            if route.ours and route.key not in originals:
                 delete(route)
                 self.done.append(f"deleted {name} {route.prefix}, which a pin had added")
-                continue
-            mtu = self._original_mtu(entry, route, originals)
-            if mtu != route.mtu:
-                set_route_mtu(route, mtu)
-                self.done.append(f"route {name} {route.prefix} back to {mtu or 'no MTU'}")
+            else:
+                self._restore_route(name, route, originals)
         for added in entry.get("added", ()):
             if added.get("rule"):
                 multicast.delete_rule(added["rule"])
         entry["pin"] = None
 
+    def _restore_route(self, name: str, route: Route, originals: dict[Key, int | None]) -> None:
+        entry = self.interfaces[name]
+        mtu = self._original_mtu(entry, route, originals)
+        if mtu == route.mtu:
+            return
+        if route.mtu not in (entry["pin"], *self.pinned_at.get(name, ())):
+            self.done.append(
+                f"route {name} {route.prefix} left as it is: somebody has given it {route.mtu or 'no MTU'}"
+            )
+            return
+        set_route_mtu(route, mtu)
+        self.done.append(f"route {name} {route.prefix} back to {mtu or 'no MTU'}")
+
     def _original_mtu(self, entry: Json, route: Route, originals: dict[Key, int | None]) -> int | None:
-        """Return the MTU a route had before us; one that appeared later and was never touched keeps its own."""
+        """Return the MTU a route had before it was pinned; one that was never touched keeps its own."""
+        if adopted_key(route) in self.adopted:
+            return self.adopted[adopted_key(route)]
         if route.key in originals:
             return originals[route.key]
         assumed = entry.get("assumed")  # after a reboot only the request knows
         if assumed and route.mtu == assumed["to"]:
             return assumed["from"]  # type: ignore[no-any-return]
-        return self.adopted.get(adopted_key(route), route.mtu)
+        return route.mtu
 
     @staticmethod
     def _require_old_size(entry: Json, link: Link | None) -> None:
@@ -127,8 +154,17 @@ class Undo:
 
 
 def adopted_key(route: Route) -> str:
-    """Return how the guard writes down a route that it has pinned and that was not there at the start."""
+    """Return how a route is written down that was pinned although its MTU, or all of it, was somebody else's."""
     return "|".join(route.key)
+
+
+def remember_theirs(entry: Json, pinned: Iterable[Route], adopted: dict[str, int | None]) -> None:
+    """Write down what others had given to routes that were just pinned: they get it back once the pins go."""
+    originals = {route.key: route.mtu for route in parse_routes("\n".join(entry["routes"]))}
+    for route in pinned:
+        own = route.key in originals and route.mtu in (None, originals[route.key])  # the kernel made it again: no news
+        if not own and route.prefix not in entry.get("lifts", {}):
+            adopted.setdefault(adopted_key(route), route.mtu)
 
 
 def _depth(links: dict[str, Link], name: str) -> int:

@@ -24,6 +24,7 @@ import pytest
 
 PROGRAM = Path(__file__).parents[3] / "plugins" / "module_utils" / "probe"
 PYTHON = os.environ.get("JUMBO_HOST_PYTHON", os.path.realpath(sys.executable))
+ORIGINAL = b'{"links": {"eth0": 1500},\n  "routes": ["10.5.0.0/16 via 10.9.0.1 dev eth0"], "note": "hands off"}\n'
 # What the controller's loader does: the package comes through standard input and is never a file on the host. Compiled
 # before, by the same interpreter, since these tests send it some hundred times.
 LOADER = """
@@ -197,6 +198,21 @@ class Host(Node):
         """Return a path of the host as seen from here."""
         return Path(f"/proc/{self.pid}/root{path}")
 
+    def boot(self) -> dict[str, Any]:
+        """Return what this host boots with."""
+        return dict(json.loads(self.file("/etc/jumbo-lab.json").read_text()))
+
+    def reboot(self) -> None:
+        """Bring the host up as its boot would: no process and nothing remembered, the file applied."""
+        self.run("sh", "-c", "kill -9 $(grep -l jumbo-guard /proc/[0-9]*/comm | cut -d/ -f3); rm -rf /run/jumbo-fabric")
+        self.run("sh", "-c", "ip rule del pref 9047; ip route flush table 9047; ip route flush dev eth1; true")
+        self.ip("link set eth1 mtu 1500 down\nlink set eth1 up")
+        self.ip("route replace 10.10.0.0/16 via 10.10.1.1 dev eth1 src 10.10.1.11 proto static")
+        data = self.boot()
+        routes = [f"route replace {text}" for text in data["routes"] if "eth1" in text]
+        links = [f"link set {name} mtu {mtu}" for name, mtu in data["links"].items()]
+        self.ip("\n".join(routes + [f"rule add {text}" for text in data.get("rules", [])] + links))
+
     def verdict(self, name: str, identity: str = "t1") -> bool:
         return self.file(f"/run/jumbo-fabric/{identity}/{name}").exists()
 
@@ -292,6 +308,19 @@ def b(fabric: Fabric) -> Host:
 @pytest.fixture
 def c(fabric: Fabric) -> Host:
     return fabric.add("c", 2, 21)
+
+
+@pytest.fixture
+def kept(a: Host) -> Path:
+    """Return a lab host's file."""
+    path = a.file("/etc/jumbo-lab.json")
+    path.write_bytes(ORIGINAL)
+    return path
+
+
+@pytest.fixture
+def original() -> bytes:
+    return ORIGINAL
 
 
 @pytest.fixture

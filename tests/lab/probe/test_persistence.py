@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-ORIGINAL = b'{"links": {"eth0": 1500},\n  "routes": ["10.5.0.0/16 via 10.9.0.1 dev eth0"], "note": "hands off"}\n'
 FAR = {"object": "eth1 10.10.2.0/24", "field": "route_mtu", "from": 1500, "to": 9000}
 RACK = {"object": "eth1 10.10.1.0/24", "field": "route_mtu", "from": 1500, "to": 9000}
-
-
-@pytest.fixture
-def kept(a):
-    """Return a lab host's file."""
-    path = a.file("/etc/jumbo-lab.json")
-    path.write_bytes(ORIGINAL)
-    return path
 
 
 def content(path):
     return json.loads(path.read_text())
 
 
-def reboot(a, path):
-    """Bring the host up as its boot would: nothing remembered, the file applied."""
-    a.run("sh", "-c", "rm -rf /run/jumbo-fabric; ip rule del pref 9047; ip route flush table 9047; true")
-    a.ip("link set eth1 mtu 1500 down\nlink set eth1 up")
-    a.ip("route replace 10.10.0.0/16 via 10.10.1.1 dev eth1 src 10.10.1.11 proto static")
-    data = content(path)
-    routes = [f"route replace {text}" for text in data["routes"] if "eth1" in text]
-    links = [f"link set {name} mtu {mtu}" for name, mtu in data["links"].items()]
-    a.ip("\n".join(routes + [f"rule add {text}" for text in data.get("rules", [])] + links))
-
-
-def test_confirm_persists_pinned_persist_writes_lifts_revert_restores_the_bytes(a, kept, changes):
+def test_confirm_persists_pinned_persist_writes_lifts_revert_restores_the_bytes(a, kept, changes, original):
     a.do("apply", id="t1", within=60, changes=changes())
-    assert kept.read_bytes() == ORIGINAL, "nothing is persisted before it is confirmed"
+    assert kept.read_bytes() == original, "nothing is persisted before it is confirmed"
     assert a.do("confirm", id="t1")["persisted"] is True
     data = content(kept)
     assert (data["links"], data["note"]) == ({"eth0": 1500, "eth1": 9000}, "hands off")
@@ -55,7 +33,7 @@ def test_confirm_persists_pinned_persist_writes_lifts_revert_restores_the_bytes(
     a.do("release", id="t1")
 
     assert a.do("revert", id="t1", changes=changes())["persisted"] is True
-    assert kept.read_bytes() == ORIGINAL
+    assert kept.read_bytes() == original
     assert [path.name for path in kept.parent.glob("*jumbo-lab*")] == ["jumbo-lab.json"]
 
 
@@ -81,14 +59,14 @@ def test_the_persisted_mark_alone_is_taken_back_to_pins(a, kept, changes):
     assert "proto kernel scope link src 10.10.1.11 \n" in a.routes(), "the lift itself is still there"
 
 
-def test_after_a_reboot_a_host_is_pinned_and_revert_needs_only_the_request(a, kept, changes):
+def test_after_a_reboot_a_host_is_pinned_and_revert_needs_only_the_request(a, kept, changes, original):
     before = a.routes()
     a.do("apply", id="t1", within=60, changes=changes())
     a.do("confirm", id="t1")
     a.do("lift", changes=[FAR])
     a.do("persist", id="t1")
     a.do("release", id="t1")
-    reboot(a, kept)
+    a.reboot()
     state = a.do("read", interfaces=["eth1"])
     assert (state["guard"], state["interfaces"]["eth1"]["mtu"]) == (None, 9000)
     assert "10.10.1.0/24 dev eth1 proto kernel scope link src 10.10.1.11 mtu 1500" in a.routes()
@@ -99,7 +77,7 @@ def test_after_a_reboot_a_host_is_pinned_and_revert_needs_only_the_request(a, ke
     assert not [text for text in content(kept)["routes"] if "10.10.2.0/24" in text]
     a.do("revert", id="t1", changes=[*changes(), FAR])
     assert (a.mtu(), a.routes()) == (1500, before)
-    assert kept.read_bytes() == ORIGINAL
+    assert kept.read_bytes() == original
 
 
 def test_somebody_elses_entries_survive_a_revert(a, kept, changes):
@@ -114,15 +92,55 @@ def test_somebody_elses_entries_survive_a_revert(a, kept, changes):
     assert content(kept)["note"] == "hands off"
 
 
-def test_routes_of_a_daemon_are_not_persisted_as_if_they_were_configuration(a, kept, changes):
+def test_what_a_boot_cannot_bring_back_is_not_confirmed_and_told_before_anything_is_touched(a, kept, changes, original):
     a.ip("route add 10.60.0.0/16 via 10.10.1.1 dev eth1 proto bird")
+    told = a.do("read", interfaces=["eth1", "eth0"])["unpersistable_routes"]
+    assert list(told) == ["eth1"]
+    assert "10.60.0.0/16 via 10.10.1.1 dev eth1 table main proto bird" in told["eth1"][0]
     a.do("apply", id="t1", within=60, changes=changes())
-    reply = a.do("confirm", id="t1")
-    assert reply["persisted"] is False
-    assert "10.60.0.0/16" in reply["not_persisted"][0]
-    assert kept.read_bytes() == ORIGINAL
+    error = a.refused("confirm", id="t1")
+    assert (error["object"], error["wish"]) == ("eth1", "persisted")
+    assert "10.60.0.0/16" in error["message"]
+    assert "static" in error["limit"]
+    assert (kept.read_bytes(), a.state()) == (original, "armed"), "it still goes back by itself"
     a.do("revert", id="t1")
     assert "10.60.0.0/16 via 10.10.1.1 dev eth1 proto bird \n" in a.routes()
+
+
+def test_a_daemons_route_that_came_later_is_told_as_not_persisted(a, kept, changes):
+    a.do("apply", id="t1", within=60, changes=changes())
+    a.do("confirm", id="t1")
+    a.do("lift", changes=[RACK])
+    pinned = content(kept)
+    a.ip("route add 10.60.0.0/16 via 10.10.1.1 dev eth1 proto bird mtu 1500")
+    reply = a.do("persist", interfaces=["eth1"])
+    assert reply["persisted"] is False
+    assert "10.60.0.0/16" in reply["not_persisted"][0]
+    assert content(kept) == pinned
+    assert not a.do("release", interfaces=["eth1"])["released"], "its guard is needed as long as nothing is persisted"
+    assert a.state() == "confirmed"
+
+
+def test_a_host_without_a_backend_runs_only_and_has_nothing_to_tell(a, changes):
+    a.ip("route add 10.60.0.0/16 via 10.10.1.1 dev eth1 proto bird")
+    assert a.do("read", interfaces=["eth1"])["unpersistable_routes"] == {}
+    a.do("apply", id="t1", within=60, changes=changes())
+    assert a.do("confirm", id="t1")["persisted"] is None
+    a.do("lift", changes=[RACK])
+    assert a.do("persist", interfaces=["eth1"])["persisted"] is None
+    assert not a.do("release", interfaces=["eth1"])["released"]
+    assert a.state() == "confirmed"
+
+
+def test_a_pin_leaves_the_boot_configuration_even_when_a_daemons_route_came_later(a, kept, changes):
+    a.do("apply", id="t1", within=60, changes=changes())
+    a.do("confirm", id="t1")
+    a.do("lift", changes=[RACK, FAR])
+    a.do("persist", id="t1")
+    a.ip("route add 10.60.0.0/16 via 10.10.1.1 dev eth1 proto bird mtu 1500")
+    a.do("pin", changes=[{**RACK, "from": 9000, "to": 1500}, {**FAR, "from": 9000, "to": 1500}])
+    assert not [text for text in content(kept)["routes"] if "10.10.2.0/24" in text]
+    assert next(text for text in content(kept)["routes"] if "10.10.1.0/24" in text).endswith("mtu 1500")
 
 
 def test_a_broken_file_is_named_and_left_alone(a, kept, changes):
