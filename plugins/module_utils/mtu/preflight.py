@@ -91,6 +91,7 @@ class _Checker:
                 continue
             left = pending.get("seconds_left")
             text = f"{pending.get('name') or 'unnamed'}" + ("" if left is None else f", {left} s left")
+            text += f"; {pending['advice']}" if pending.get("advice") else ""
             reason = "somebody else's change is pending" if owner == "foreign" else "a change of ours is still pending"
             yield Finding(host, None, reason, text, self._touched(host))
 

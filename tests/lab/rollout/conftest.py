@@ -2,131 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, network, overlay, wait_until
-
-LIMIT = 300.0
-
-
-@dataclass
-class Outcome:
-    """How a playbook ended, and what it left behind."""
-
-    status: int
-    output: str
-    evidence: Path
-
-    @property
-    def report(self) -> dict[str, Any]:
-        newest = max(path for path in self.evidence.glob("*/report.json") if not path.parent.is_symlink())
-        return json.loads(newest.read_text())
-
-    @property
-    def journal(self) -> list[dict[str, Any]]:
-        newest = max(path for path in self.evidence.glob("*/journal.jsonl") if not path.parent.is_symlink())
-        return [json.loads(line) for line in newest.read_text().splitlines()]
-
-    def stage(self, name: str) -> dict[str, Any]:
-        return next(stage for stage in self.report["stages"] if stage["name"] == name)
-
-
-class Fabric:
-    """A lab with one fault or none, and the playbooks run against it."""
-
-    def __init__(self, folder: Path, sources: list[str], evidence: Path) -> None:
-        self.folder = folder
-        self.sources = sources
-        self.evidence = evidence
-
-    @property
-    def lab(self) -> RunningLab:
-        return RunningLab(self.folder, self.sources)
-
-    def command(self, playbook: str, *arguments: str) -> list[str]:
-        tool = str(Path(sys.executable).with_name("ansible-playbook"))
-        inventories = [part for source in self.sources for part in ("-i", source)]
-        extra = ["-e", f"jumbo_evidence_dir={self.evidence}"]
-        return [tool, *inventories, f"playbooks/{playbook}.yml", *extra, *arguments]
-
-    def play(self, playbook: str, *arguments: str) -> Outcome:
-        done = subprocess.run(
-            self.command(playbook, *arguments),
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=self.environment(),
-            timeout=LIMIT,
-            check=False,
-        )
-        return Outcome(done.returncode, done.stdout + done.stderr, self.evidence)
-
-    def play_and(
-        self,
-        playbook: str,
-        when: Callable[[dict[str, Any]], bool],
-        then: Callable[[], Any],
-        then_kill: int | None = None,
-    ) -> Outcome:
-        """Run a playbook and act once, at the moment the journal has a line that fits; or kill it with its workers."""
-        process = subprocess.Popen(
-            self.command(playbook),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=ROOT,
-            env=self.environment(),
-            start_new_session=True,
-        )
-        try:
-            wait_until(lambda: any(when(line) for line in self.lines()) or process.poll() is not None, LIMIT)
-            then()
-            if then_kill is not None:
-                os.killpg(process.pid, then_kill)
-            output, _ = process.communicate(timeout=LIMIT)
-        finally:
-            process.kill()
-        return Outcome(process.returncode, output, self.evidence)
-
-    def lines(self) -> list[dict[str, Any]]:
-        """Return the whole lines of the newest journal."""
-        journals = [path for path in self.evidence.glob("*/journal.jsonl") if not path.parent.is_symlink()]
-        text = max(journals).read_text() if journals else ""
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-
-    def environment(self) -> dict[str, str]:
-        return {**environment(self.folder), "HOME": os.environ.get("HOME", "/root")}
-
-    def variables(self) -> dict[str, Any]:
-        """Return the fabric-wide variables of the inventory."""
-        return dict(yaml.safe_load((BUNDLED / "group_vars/all/fabric.yml").read_text()))
-
-    def lost(self) -> dict[str, int]:
-        """Return where production packets were lost for their size."""
-        return dict(self.lab.folder.ask("lost")["lost"])
-
-    def ip_mtus(self) -> dict[str, dict[str, int]]:
-        """Return the running IP MTU of each jumbo interface, read inside the nodes."""
-        lab = self.lab
-        return {
-            name: {interface: lab.plane(name).ip_mtu(interface) for interface in lab.jumbo_interfaces(name)}
-            for name in lab.nodes
-        }
-
-    def stalls(self) -> list[Any]:
-        return list(self.lab.status()["traffic"]["stalls"])
-
-    def routes(self, host: str) -> str:
-        return self.lab.run(host, "ip", "-4", "route", "show", "table", "all")
+from lab_helpers import BUNDLED, lab_cli, network, overlay
+from rollout_helpers import Fabric
 
 
 @pytest.fixture

@@ -64,14 +64,15 @@ def test_every_problem_is_told_at_once(refused, lab):
     ]
     segments = [*design["jumbo_segments"], {"name": "empty", "role": "jumbo", "subnet": "10.9.0.0/24", "members": []}]
     output = refused(*extra(jumbo_links=links, jumbo_segments=segments, jumbo_max_wave=0)).output
-    for part in ("leaf1:Ethernet9", "nobody", "h1", "empty", "jumbo_max_wave is 0", "1-1000"):
+    for part in ("leaf1:Ethernet9", "nobody", "empty", "jumbo_max_wave is 0", "1-1000"):
         assert part in output
 
 
-def test_a_size_that_one_end_cannot_do_is_refused_with_the_largest_common_one(refused):
-    output = refused(*extra(jumbo_ip_mtu=9210, jumbo_underlay_ip_mtu=9214, jumbo_encapsulations=["vxlan"])).output
-    assert "jumbo_underlay_ip_mtu" in output
-    assert "9210" in output
+def test_a_host_in_two_racks_is_named_with_its_links(refused, lab):
+    links = [*lab.variables()["jumbo_links"], ["h1:eth7", "leaf2:Ethernet9"]]
+    output = refused(*extra(jumbo_links=links)).output
+    assert "h1: this host is in two racks" in output
+    assert "leaf2" in output
 
 
 def test_wrong_credentials_name_the_host_and_the_variables(refused):

@@ -67,6 +67,15 @@ def test_a_switch_that_can_do_less_clamps_its_links_with_a_sentence(fabric):
     assert (lab.stalls(), lab.lost()) == ([], {})
 
 
+def test_a_size_that_one_end_cannot_do_is_refused_with_the_largest_common_one(fabric):
+    lab = fabric("eos-max-9194")
+    outcome = lab.play("rollout", "-e", '{"jumbo_ip_mtu": 9200}')
+    assert (outcome.status, outcome.report["verdict"]) == (2, "failed"), outcome.output
+    assert "9194" in outcome.output
+    assert "spine1:Ethernet1" in outcome.output
+    assert {mtu for ports in lab.ip_mtus().values() for mtu in ports.values()} == {1500}
+
+
 def test_a_host_that_is_lost_at_apply_takes_its_wave_back_and_blocks_the_next(fabric):
     lab = fabric("host-unreachable", jumbo_max_wave=1)
     outcome = lab.play("rollout")
