@@ -8,11 +8,12 @@ from . import guard, persistence
 from .changes import read_changes
 from .errors import ProbeError
 from .files import boot_time, clock_text
+from .keep import keepers
 from .links import read_links, set_mtu
 from .multicast import put_pin
 from .pins import loose, require_as_applied
 from .prepare import prepare
-from .record import Record, acting, in_charge_of, need_record
+from .record import Record, acting, need_record
 from .routes import differences, of_device, parse_routes, read_routes
 from .routes import set_mtu as set_route_mtu
 from .undo import ALL, Undo, raising_order
@@ -29,21 +30,10 @@ def apply(request: Json) -> Json:
         if record.verdict() is not None and not record.is_over():
             return _again(record, request["changes"])
         interfaces = prepare(record.id, changes)
-        before, keepers = snapshot(interfaces), _keepers(interfaces)
+        before = snapshot(interfaces)
         if record.exists():
             guard.stop(record)  # the one of a change that is over may still be on its way out
-        deadline = boot_time() + within
-        record.create(
-            {
-                "id": record.id,
-                "armed_at": boot_time(),
-                "time": clock_text(),
-                "within": within,
-                "deadline": deadline,
-                "changes": request["changes"],
-                "interfaces": interfaces,
-            }
-        )
+        record.create(_memory(record, request["changes"], within, interfaces))
         try:
             guard.start(record)
             _perform(record, interfaces)
@@ -52,11 +42,7 @@ def apply(request: Json) -> Json:
             if isinstance(problem, ProbeError):
                 _advise(problem, within, undone)
             raise
-        for keeper in keepers:
-            keeper.decide("confirmed", "released")
         after = snapshot(interfaces)
-    for keeper in keepers:
-        guard.stop(keeper)
     return {
         "before": before,
         "after": after,
@@ -85,6 +71,9 @@ def confirm(request: Json) -> Json:
             raise ProbeError(message, object=record.id, wish="confirmed", limit="fired", advice="apply it again")
         outcome = persistence.write(record, data, with_lifts=bool(data.get("persisted", {}).get("lifts")))
         record.save(data)
+        for keeper in keepers(data["interfaces"], record):
+            keeper.decide("confirmed", "released")
+            keeper.wake()
     record.wake()
     return {"confirmed": True, **outcome, "after": snapshot(data["interfaces"]), "guard": guard.status(record)}
 
@@ -101,10 +90,17 @@ def snapshot(interfaces: Iterable[str]) -> Json:
     }
 
 
-def _keepers(interfaces: Iterable[str]) -> list[Record]:
-    """Return the changes that only keep these pins (see keep.py): this one takes over from them."""
-    held = [in_charge_of(name) for name in interfaces]
-    return list(dict.fromkeys(record for record in held if record is not None))
+def _memory(record: Record, changes: Any, within: float, interfaces: dict[str, Json]) -> Json:
+    now = boot_time()
+    return {
+        "id": record.id,
+        "armed_at": now,
+        "time": clock_text(),
+        "within": within,
+        "deadline": now + within,
+        "changes": changes,
+        "interfaces": interfaces,
+    }
 
 
 def _within(value: Any) -> float:

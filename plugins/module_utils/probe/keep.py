@@ -15,7 +15,7 @@ from . import guard, multicast, persistence
 from .files import boot_time, clock_text
 from .links import Link
 from .pins import not_bound, require_pinned
-from .record import Record, last_holder, need_record
+from .record import Record, holding, last_holder, need_record
 from .routes import DEFAULT, Route, of_device, read_routes
 
 Json = Dict[str, Any]
@@ -40,10 +40,15 @@ def keep(link: Link, told: int | None = None, lifted: Iterable[str] = (), *, str
     return holder
 
 
-def is_kept(record: Record, interface: str) -> bool:
-    """Whether a change is over but for its pins, which it keeps again: another change may take them over."""
+def is_keeper(record: Record, interface: str) -> bool:
+    """Whether a change is over but for its pins, which it keeps again: once confirmed, another one takes over."""
     data = record.load()
     return record.verdict() == "confirmed" and bool(data.get("kept")) and not data["interfaces"][interface]["lifts"]
+
+
+def keepers(interfaces: Iterable[str], successor: Record) -> list[Record]:
+    """Return those from whom a change takes over the pins of these interfaces."""
+    return [one for name in interfaces for one in holding(name) if one != successor and is_keeper(one, name)]
 
 
 def adopters(interfaces: Iterable[str]) -> dict[str, Record]:

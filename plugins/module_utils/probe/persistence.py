@@ -128,7 +128,7 @@ def restore(record: Record, interfaces: Iterable[str]) -> bool | None:
     Returns None where nothing had been persisted for this record.
     """
     original = original_path(record)
-    if backend() is None or not os.path.exists(original):
+    if not has_original(record):
         return None
     content, names = _bytes(original), set(interfaces)
     then, now = json.loads(content.decode("utf-8")), read() or {}
@@ -154,6 +154,11 @@ def settle(names: Iterable[str]) -> bool | None:
         wanted["routes"] += [route.text for route in of_device(running, name) if route.protocol in BOOT_PROTOCOLS]
     _replace(wanted)
     return True
+
+
+def has_original(record: Record) -> bool:
+    """Whether something was persisted for this record, and the file as it was before is still there."""
+    return backend() is not None and os.path.exists(original_path(record))
 
 
 def forget(record: Record) -> None:

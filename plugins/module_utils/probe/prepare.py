@@ -6,7 +6,7 @@ from typing import Any, Dict, Sequence
 
 from .changes import Change, of_field
 from .errors import ProbeError
-from .keep import is_kept
+from .keep import is_keeper
 from .links import Link, forwarding_interfaces, members, need_link, read_links, require_size
 from .multicast import plan_pin
 from .pins import loose
@@ -65,7 +65,7 @@ def _require_no_forwarding(changes: Sequence[Change]) -> None:
 def _require_ours(identity: str, link: Link, links: Links) -> None:
     """Refuse an interface that somebody else holds, or that carries what pins do not bound."""
     holder = in_charge_of(link.name)
-    if holder is not None and holder.id != identity and not is_kept(holder, link.name):
+    if holder is not None and holder.id != identity and not is_keeper(holder, link.name):
         message = f"{link.name} is held by the change {holder.id} ({holder.verdict()})"
         raise ProbeError(message, object=link.name, advice=f"revert or release {holder.id} first")
     if link.master is not None:

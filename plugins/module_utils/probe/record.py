@@ -129,19 +129,19 @@ def known_ids() -> list[str]:
 
 def in_charge_of(interface: str) -> Record | None:
     """Return the change that holds this interface: not undone, its pins not yet handed over."""
-    return next((one for one in _holding(interface) if one.verdict() != "released"), None)
+    return next((one for one in holding(interface) if one.verdict() != "released"), None)
 
 
 def last_holder(interface: str) -> Record | None:
     """Return the change whose originals of this interface count: a guarded one, else one that was released."""
-    holding = _holding(interface)
-    holding.sort(key=lambda one: (one.verdict() not in GUARDED, -float(one.load().get("armed_at", 0.0))))
-    return holding[0] if holding else None
+    return next(iter(holding(interface)), None)
 
 
-def _holding(interface: str) -> list[Record]:
+def holding(interface: str) -> list[Record]:
+    """Return all changes of this interface that have not been undone: guarded ones first, the newest first."""
     found = [Record(identity) for identity in known_ids()]
-    return [one for one in found if one.verdict() and not one.is_over() and interface in one.load()["interfaces"]]
+    found = [one for one in found if one.verdict() and not one.is_over() and interface in one.load()["interfaces"]]
+    return sorted(found, key=lambda one: (one.verdict() not in GUARDED, -float(one.load().get("armed_at", 0.0))))
 
 
 def make_folder(path: str) -> None:

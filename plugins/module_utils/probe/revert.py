@@ -10,8 +10,10 @@ from .changes import Change, read_changes
 from .errors import ProbeError
 from .keep import adopters
 from .lift import pin_prefix
-from .multicast import rule_of
+from .links import read_links
+from .multicast import find_pin, rule_of
 from .record import Record, acting, need_record
+from .routes import read_routes
 from .undo import ALL, Undo
 
 Json = Dict[str, Any]
@@ -57,9 +59,13 @@ def _nothing_left(record: Record, data: Json) -> Json:
 
 def _take_back(record: Record, data: Json | None, changes: list[Change], stand_ins: dict[str, Record]) -> Json:
     interfaces = data["interfaces"] if data is not None else _assume(changes, stand_ins)
+    untouched = _never_made(record, interfaces, stand_ins) if data is None else []
+    changes = [change for change in changes if change.prefix is not None or change.interface not in untouched]
+    interfaces = {name: entry for name, entry in interfaces.items() if name not in untouched}
     wanted = _wanted(interfaces, changes)
     before = snapshot(interfaces)
     undo = Undo(interfaces, _adopted([record] if data is not None else stand_ins.values()))
+    undo.done += [f"{name} left as it is: nothing shows that this change was ever made here" for name in untouched]
     for change in changes:
         if change.prefix is not None and "lifts" not in wanted.get(change.interface, ()):
             undo.done += pin_prefix(
@@ -111,19 +117,33 @@ def _assume(changes: list[Change], stand_ins: dict[str, Record]) -> dict[str, Js
     """
     interfaces: dict[str, Json] = {}
     for change in changes:
-        entry = interfaces.setdefault(
-            change.interface, {"ip_mtu": None, "pin": None, "routes": [], "added": [], "lifts": {}}
-        )
-        if change.interface in stand_ins:
-            known = stand_ins[change.interface].load()["interfaces"][change.interface]
+        name = change.interface
+        entry = interfaces.setdefault(name, {"ip_mtu": None, "pin": None, "routes": [], "added": [], "lifts": {}})
+        if name in stand_ins:
+            known = stand_ins[name].load()["interfaces"][name]
             entry.update(pin=known["pin"], lifts=known["lifts"])
         if change.prefix is None and change.field == "ip_mtu":
             entry["ip_mtu"] = {"from": change.before, "to": change.after}
         elif change.prefix is None and change.field == "route_mtu":
             entry["pin"] = change.after
             entry["assumed"] = {"from": change.before, "to": change.after}
-            entry["added"] = [{"text": "", "rule": rule_of(change.interface)}]
+            entry["added"] = [{"text": "", "rule": rule_of(name)}]
     return interfaces
+
+
+def _never_made(record: Record, interfaces: dict[str, Json], stand_ins: dict[str, Record]) -> list[str]:
+    """Return the interfaces on which nothing shows that the change was made: an apply that the host had refused."""
+    if persistence.has_original(record):
+        return []
+    links, routes = read_links(), read_routes()
+    return [
+        name
+        for name, entry in interfaces.items()
+        if entry["ip_mtu"] is not None
+        and (name not in links or links[name].mtu != entry["ip_mtu"]["to"])
+        and name not in stand_ins
+        and find_pin(name, routes) is None
+    ]
 
 
 def _adopted(records: Iterable[Record]) -> dict[str, int | None]:

@@ -85,3 +85,15 @@ def test_a_change_that_pins_nothing_gives_no_route_back(a, changes):
     a.do("revert", id="t1")
     assert a.mtu() == 1500
     assert "10.10.0.0/16 via 10.10.1.1 dev eth1 proto static src 10.10.1.11 mtu 1300 \n" in a.routes()
+
+
+def test_a_change_that_was_never_made_here_is_taken_back_without_touching_anything(a, changes, kept):
+    """All that a journal knows of an apply that the host had refused is that it was meant."""
+    a.ip("link set eth1 mtu 4000")
+    kept.write_text('{"links": {"eth1": 1500}}')
+    before = a.routes()
+    assert "somebody has changed it" in a.refused("apply", id="t1", within=60, changes=changes())["message"]
+    reply = a.do("revert", id="t1", changes=changes())
+    assert (reply["complete"], a.mtu(), a.routes()) == (True, 4000, before)
+    assert a.boot() == {"links": {"eth1": 1500}}
+    assert reply["undone"] == ["eth1 left as it is: nothing shows that this change was ever made here"]

@@ -242,13 +242,20 @@ def test_unpersist_where_nothing_is_persisted(a, kept, original):
     assert kept.read_bytes() == original
 
 
-def test_a_later_change_takes_over_from_a_keeper(over, changes, until):
+def test_a_later_change_takes_over_from_a_keeper_when_it_is_confirmed(over, changes, until):
     a = over
     a.do("pin", changes=[back(RACK), back(FAR)])
     second = [{"object": "eth1", "field": "ip_mtu", "from": 9000, "to": 9100}, {**changes()[1], "from": 1500}]
     a.do("apply", id="t2", within=60, changes=second)
-    assert {name: one["state"] for name, one in guards(a).items()} == {"t1": "released", "t2": "armed"}
+    assert {name: one["state"] for name, one in guards(a).items()} == {"t1": "confirmed", "t2": "armed"}
+    a.do("revert", id="t2", changes=second)
+    assert (a.mtu(), guards(a)["t1"]["state"]) == (9000, "confirmed")
+    a.do("apply", id="t2", within=60, changes=second)
+    a.do("confirm", id="t2")
+    assert {name: one["state"] for name, one in guards(a).items()} == {"t1": "released", "t2": "confirmed"}
     until(lambda: a.processes() == ["jumbo-guard"], what="the end of the other")
+    a.do("lift", changes=[{**RACK, "to": 9100}])
+    assert guards(a)["t2"]["interfaces"]["eth1"]["lifts"] == {"10.10.1.0/24": 9100}
 
 
 def test_a_keeper_is_not_reverted_by_itself(rebooted):
