@@ -39,10 +39,10 @@ sanity: setup ## ansible-test sanity on a mirrored tree
 	tools/sanity.sh
 
 unit: setup ## unit and property tests (fast, no namespaces)
-	pytest tests/unit tests/property
+	pytest tests/unit tests/property -n 2
 
 lab-tests: setup ## tests over real packets: host programs, lab, front ends, whole roll-outs
-	pytest tests/lab
+	pytest tests/lab -n 2 --dist loadfile
 
 scenario: setup ## molecule default: the demo itself, twice, as a scenario
 	molecule test

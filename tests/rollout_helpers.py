@@ -19,21 +19,21 @@ LIMIT = 300.0
 
 @dataclass
 class Outcome:
-    """How a playbook ended, and what it left behind."""
+    """How a playbook ended; `run` is the evidence of that very run."""
 
     status: int
     output: str
-    evidence: Path
+    run: Path | None
 
     @property
     def report(self) -> dict[str, Any]:
-        newest = max(path for path in self.evidence.glob("*/report.json") if not path.parent.is_symlink())
-        return json.loads(newest.read_text())
+        assert self.run is not None, self.output
+        return json.loads((self.run / "report.json").read_text())
 
     @property
     def journal(self) -> list[dict[str, Any]]:
-        newest = max(path for path in self.evidence.glob("*/journal.jsonl") if not path.parent.is_symlink())
-        return [json.loads(line) for line in newest.read_text().splitlines()]
+        assert self.run is not None, self.output
+        return [json.loads(line) for line in (self.run / "journal.jsonl").read_text().splitlines()]
 
     def stage(self, name: str) -> dict[str, Any]:
         return next(stage for stage in self.report["stages"] if stage["name"] == name)
@@ -67,7 +67,7 @@ class Fabric:
             timeout=LIMIT,
             check=False,
         )
-        return Outcome(done.returncode, done.stdout + done.stderr, self.evidence)
+        return Outcome(done.returncode, done.stdout + done.stderr, self.newest())
 
     def play_and(
         self,
@@ -94,12 +94,17 @@ class Fabric:
             output, _ = process.communicate(timeout=LIMIT)
         finally:
             process.kill()
-        return Outcome(process.returncode, output, self.evidence)
+        return Outcome(process.returncode, output, self.newest())
+
+    def newest(self) -> Path | None:
+        """Return the folder of the newest run."""
+        runs = [path.parent for path in self.evidence.glob("*/journal.jsonl") if not path.parent.is_symlink()]
+        return max(runs, default=None)
 
     def lines(self) -> list[dict[str, Any]]:
         """Return the whole lines of the newest journal."""
-        journals = [path for path in self.evidence.glob("*/journal.jsonl") if not path.parent.is_symlink()]
-        text = max(journals).read_text() if journals else ""
+        newest = self.newest()
+        text = (newest / "journal.jsonl").read_text() if newest else ""
         return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
     def environment(self) -> dict[str, str]:
