@@ -16,6 +16,7 @@ from .prepare import prepare
 from .record import Record, acting, need_record
 from .routes import differences, of_device, parse_routes, read_routes
 from .routes import set_mtu as set_route_mtu
+from .status import guard_status
 from .undo import ALL, Undo, raising_order
 
 Json = Dict[str, Any]
@@ -48,7 +49,7 @@ def apply(request: Json) -> Json:
         "after": after,
         "already": False,
         "notes": _notes(interfaces),
-        "guard": guard.status(record),
+        "guard": guard_status(record),
     }
 
 
@@ -75,7 +76,7 @@ def confirm(request: Json) -> Json:
             keeper.decide("confirmed", "released")
             keeper.wake()
     record.wake()
-    return {"confirmed": True, **outcome, "after": snapshot(data["interfaces"]), "guard": guard.status(record)}
+    return {"confirmed": True, **outcome, "after": snapshot(data["interfaces"]), "guard": guard_status(record)}
 
 
 def snapshot(interfaces: Iterable[str]) -> Json:
@@ -119,7 +120,7 @@ def _again(record: Record, changes: Any) -> Json:
         raise ProbeError(message, object=record.id, limit="an id of its own per change", advice="take a new id")
     require_as_applied(data["interfaces"])
     now = snapshot(data["interfaces"])
-    return {"before": now, "after": now, "already": True, "notes": [], "guard": guard.status(record)}
+    return {"before": now, "after": now, "already": True, "notes": [], "guard": guard_status(record)}
 
 
 def _perform(record: Record, interfaces: dict[str, Json]) -> None:

@@ -11,6 +11,7 @@ from .links import Link, need_link, read_links
 from .pins import require_as_applied
 from .record import Record, acting, in_charge_of, last_holder, need_record
 from .routes import of_device, read_routes
+from .status import guard_status, lifted
 
 Json = Dict[str, Any]
 
@@ -25,10 +26,10 @@ def persist(request: Json) -> Json:
             require_as_applied(data["interfaces"])
             for name, entry in data["interfaces"].items():
                 _require_lifted(name, entry)
-                lifts[name] = guard.lifted(entry)
+                lifts[name] = lifted(entry)
             outcomes.append(persistence.write(record, data, with_lifts=True))
             record.save(data)
-    return {**_summary(outcomes), "lifts": lifts, "guards": [guard.status(record) for record in records]}
+    return {**_summary(outcomes), "lifts": lifts, "guards": [guard_status(record) for record in records]}
 
 
 def unpersist(request: Json) -> Json:
@@ -49,7 +50,7 @@ def unpersist(request: Json) -> Json:
     return {
         "persisted": True if True in outcomes else None,
         "notes": notes,
-        "guards": [guard.status(record) for record in records],
+        "guards": [guard_status(record) for record in records],
     }
 
 
@@ -66,7 +67,7 @@ def release(request: Json) -> Json:
     for record, done in zip(records, released):
         if done:
             guard.stop(record)
-    guards = [guard.status(record) for record in records]
+    guards = [guard_status(record) for record in records]
     return {"released": all(released), "guard": guards[0] if guards else None, "guards": guards}
 
 
@@ -99,7 +100,7 @@ def _lifted_by(link: Link) -> Record:
 def _require_lifted(name: str, entry: Json) -> None:
     """Refuse to persist a lift that is not there any more."""
     routes, links = read_routes(), read_links()
-    for prefix, size in guard.lifted(entry).items():
+    for prefix, size in lifted(entry).items():
         sizes = [route.mtu or links[name].mtu for route in of_device(routes, name) if route.prefix == prefix]
         if max(sizes, default=0) < size:
             message = f"the lift of {name} {prefix} is gone: {max(sizes, default=None) or 'no route'} instead of {size}"

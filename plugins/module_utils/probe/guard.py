@@ -23,7 +23,7 @@ from .files import boot_time, clock_text, lock, take_lock, write_json
 from .links import Link, read_links
 from .netlink import Heard, Watch
 from .pins import pin_loose
-from .record import GUARDED, LOCK_FILE, ROOT, Record, known_ids, make_folder
+from .record import GUARDED, LOCK_FILE, ROOT, Record, make_folder
 from .routes import of_device, parse_routes, read_routes
 from .undo import ALL, Undo, remember_theirs
 
@@ -48,41 +48,6 @@ def stop(record: Record) -> None:
         if not take_lock(file.fileno(), STOP_LIMIT):
             message = f"the guard of {record.id} does not end"
             raise ProbeError(message, object=record.id, advice=f"its process id is in {record.path('report.json')}")
-
-
-def status(record: Record) -> Json:
-    """Return what is known of one guard: `state` is the verdict, or `dead` where a guard should run but does not."""
-    data, report, verdict, alive = record.load(), record.report(), record.verdict(), record.guard_lives()
-    return {
-        "id": record.id,
-        "state": "dead" if verdict in GUARDED and not alive else verdict,
-        "verdict": verdict,
-        "alive": alive,
-        "pid": report.get("pid"),
-        "adopted": bool(data.get("adopted")),
-        "seconds_left": record.seconds_left(),
-        "interfaces": {
-            name: {"ip_mtu": entry.get("ip_mtu"), "pin": entry.get("pin"), "lifts": lifted(entry)}
-            for name, entry in data.get("interfaces", {}).items()
-        },
-        "repinned": report.get("repinned", []),
-        "link_changed": report.get("link_changed", []),
-        "problems": report.get("problems", []),
-        "undone": report.get("undone", []),
-        "complete": report.get("complete"),
-    }
-
-
-def lifted(entry: Json) -> dict[str, int]:
-    """Return the lifted prefixes of one interface with their sizes (bytes of IP packet)."""
-    return {prefix: lift["mtu"] for prefix, lift in entry.get("lifts", {}).items()}
-
-
-def statuses() -> list[Json]:
-    """Return what is known of all guards, those that matter most first."""
-    weight = {"dead": 0, "armed": 1, "confirmed": 2, "fired": 3}
-    found = [status(record) for record in map(Record, known_ids()) if record.verdict()]
-    return sorted(found, key=lambda one: weight.get(str(one["state"]), len(weight)))
 
 
 class Guard:

@@ -65,18 +65,6 @@ def respond(request: Json) -> Json:
     return {"listening": True, "addresses": addresses, "port": port, "seconds_left": left, "reused": reused}
 
 
-def status() -> list[Json]:
-    """Return the responders that run on this host."""
-    found = []
-    with contextlib.suppress(FileNotFoundError):
-        for name in sorted(os.listdir(ROOT)):
-            settings = read_json(os.path.join(ROOT, name, "responder.json")) if name.startswith(".responder-") else None
-            if settings is not None and is_locked(os.path.join(ROOT, name, "alive")):
-                left = round(max(0.0, settings["deadline"] - boot_time()), 1)
-                found.append({"port": settings["port"], "addresses": settings["addresses"], "seconds_left": left})
-    return found
-
-
 def _start(addresses: list[str], port: int, deadline: float, settings: str, alive: str) -> None:
     """Bind here, so that a wrong address is told at once, then detach."""
     sockets: list[socket.socket] = []

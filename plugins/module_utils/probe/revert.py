@@ -14,6 +14,7 @@ from .links import read_links
 from .multicast import find_pin, rule_of
 from .record import Record, acting, need_record
 from .routes import read_routes
+from .status import guard_status
 from .undo import ALL, Undo
 
 Json = Dict[str, Any]
@@ -41,7 +42,7 @@ def revert(request: Json) -> Json:
     for stand_in in stand_ins.values():
         if stand_in.is_over():
             guard.stop(stand_in)
-    reply["guard"] = guard.status(record) if record.verdict() else None
+    reply["guard"] = guard_status(record) if record.verdict() else None
     return reply
 
 

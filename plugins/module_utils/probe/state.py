@@ -7,10 +7,11 @@ import subprocess
 import sys
 from typing import Any, Dict, Iterable
 
-from . import guard, persistence, responder
+from . import persistence
 from .iproute import find_program, plain_environment
 from .links import Link, forwarding_interfaces, members, read_links
 from .routes import Route, read_routes
+from .status import guard_statuses, responders
 
 ETHTOOL_LIMIT = 10.0
 AT_ONCE = 16
@@ -24,7 +25,7 @@ def read(request: Json) -> Json:
     names = [name for name in (asked if asked is not None else sorted(links)) if name in links]
     tools = _ethtool([name for name in names if links[name].kind != "loopback"])
     forwarding = forwarding_interfaces()
-    guards, routes = guard.statuses(), read_routes()
+    guards, routes = guard_statuses(), read_routes()
     return {
         "platform": "linux",
         "kernel": os.uname().release,
@@ -41,7 +42,7 @@ def read(request: Json) -> Json:
         "unpersistable_routes": persistence.unpersistable(names, routes),
         "guard": guards[0] if guards else None,
         "guards": guards,
-        "responders": responder.status(),
+        "responders": responders(),
     }
 
 
