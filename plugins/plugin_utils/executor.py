@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import act_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Driver, Handle
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import open_driver
 
@@ -49,14 +50,6 @@ class Outcome:
     def message(self) -> str:
         """Return the error as one sentence, "" when all went well."""
         return str(self.error["text"]) if self.error else ""
-
-
-def verb_of(changes: Sequence[Change]) -> str:
-    """Return the journal's word for making these changes: apply (behind a dead-man), lift or persist."""
-    if any(change["field"] == "persisted" for change in changes):
-        return "persist"
-    lifts = all(change["field"] == "route_mtu" and " " in change["object"] for change in changes)
-    return "lift" if lifts else "apply"
 
 
 def as_jumbo_error(error: Exception, host: str) -> JumboError:
@@ -102,7 +95,7 @@ class Executor:
         """Arm the dead-man and make one step's changes on one host; the outcome's data is the driver's handle."""
         name = f"{self.rollout}-{step}"
         intent = {"name": name, "within": within, "changes": [dict(change) for change in changes]}
-        verb = verb_of(changes)
+        verb = act_of(changes)
         if verb == "apply":
             self._write(step, access.host, "intent", "arm", {"name": name, "within": within})
 

@@ -83,7 +83,7 @@ class LinuxShell:
                 advice="It needs Python 3.8 or later (ansible_python_interpreter) and root (ansible_become).",
             )
         if not reply.get("ok"):
-            error = reply["error"]
+            error = {"message": f"the program gave no reason: {reply}", **(reply.get("error") or {})}
             raise JumboError(
                 error["message"],
                 host=self.host,

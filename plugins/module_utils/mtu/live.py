@@ -76,6 +76,11 @@ class Live:
         """Tell whether a host's link MTU and pins can be written to its boot configuration."""
         return bool(self.states.get(host, {}).get("persistence"))
 
+    def unpersistable(self, end: End) -> list[str]:
+        """Return the routes of an interface that its host's boot configuration cannot hold (a daemon's, DHCP's)."""
+        routes = self.states.get(end.device, {}).get("unpersistable_routes") or {}
+        return [str(route) for route in routes.get(end.interface, [])]
+
     def forwards(self, host: str) -> bool:
         """Tell whether a host routes for others: it must never be pinned."""
         return bool(self.states.get(host, {}).get("forwarding"))

@@ -161,6 +161,10 @@ class _Checker:
                 reason = "this host forwards packets and must not be pinned"
                 text = "IP forwarding is on: pinned, it would answer transit packets with the old size"
                 yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
+            for route in self.live.unpersistable(end):
+                reason = "this route cannot be written to the host's boot configuration"
+                text = f"{route}: after a reboot it would come back unpinned beside a raised link"
+                yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
             if not self.live.persists(end.device):
                 text = "no known place for its boot configuration: after a reboot it is at its old size"
                 yield Finding(end.device, end.interface, "running only", text, blocking=False)

@@ -219,6 +219,17 @@ class Plan:
         return next((step for step in self.steps if step.id == step_id), None)
 
 
+def act_of(changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return what making these changes of one host is: `apply` (behind a dead-man), `lift` (of prefixes) or `persist`.
+
+    `changes`: the dicts of a plan or a journal.
+    """
+    if any(change["field"] == "persisted" for change in changes):
+        return "persist"
+    lifts = all(change["field"] == "route_mtu" and " " in change["object"] for change in changes)
+    return "lift" if lifts else "apply"
+
+
 def changes_of(steps: Sequence[Step]) -> list[Change]:
     """Return every change of these steps, in order."""
     return [change for step in steps for change in step.changes]

@@ -65,7 +65,7 @@ class Driver(Protocol):
         """Return {owner: ours | foreign | none, name, seconds_left}: what waits for a confirmation."""
 
     def confirm(self, handle: Handle) -> dict[str, Any]:
-        """Disarm the dead-man, persist, read back; {confirmed, persisted: true | false | null}."""
+        """Disarm the dead-man, persist, read back; {confirmed, persisted}: true, or null where nobody can."""
 
     def revert(self, handle: Handle) -> dict[str, Any]:
         """Take the changes of the handle back, confirmed or not, and read back; harmless when they are gone already.

@@ -7,6 +7,7 @@ import re
 from typing import Any, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import act_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.nic_counters import oversize_counters
 
@@ -102,9 +103,9 @@ class LinuxDriver:
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
         """Carry the changes out with the guard armed; lifts and persisting stand on a guard that is confirmed."""
         handle: Handle = {"name": name, "changes": [dict(change) for change in changes], "changed": bool(changes)}
-        kind = kind_of(changes)
+        kind = act_of(changes)
         if kind == "lift":
-            reply = self._ask({"verb": "lift", "changes": handle["changes"]})
+            reply = self._ask(prefix_request(changes))
         elif kind == "persist":
             reply = self._persist({change["object"] for change in changes})
         else:
@@ -136,7 +137,7 @@ class LinuxDriver:
 
     def confirm(self, handle: Handle) -> dict[str, Any]:
         """Confirm over a new connection. Nothing waits for a lift: it stands on a guard that is confirmed already."""
-        if kind_of(handle["changes"]) == "apply":
+        if act_of(handle["changes"]) == "apply":
             reply = self._ask({"verb": "confirm", "id": guard_id(handle["name"])}, new_connection=True)
             self._require_persisted(reply)
             return {"confirmed": True, "persisted": reply["persisted"]}
@@ -149,11 +150,11 @@ class LinuxDriver:
         """
         if handle.get("changed") is False:  # an intent of the journal does not say: it counts
             return {"reverted": True, "notes": []}
-        kind, changes = kind_of(handle["changes"]), handle["changes"]
+        kind, changes = act_of(handle["changes"]), handle["changes"]
         request: dict[str, Any] = {"verb": "revert", "id": guard_id(handle["name"]), "changes": changes}
         if kind == "lift":
             backwards = [{**change, "from": change["to"], "to": change["from"]} for change in changes]
-            request = {"verb": "pin", "changes": backwards}
+            request = prefix_request(backwards)
         elif kind == "persist":
             request = {"verb": "unpersist", "interfaces": sorted({change["object"] for change in changes})}
         reply = self._ask(request, new_connection=True)
@@ -199,11 +200,10 @@ def _boot_facts(content: Mapping[str, Any]) -> list[str]:
     return lines + [f"boot {part[:-1]} {text}" for part in ("routes", "rules") for text in content.get(part, [])]
 
 
-def kind_of(changes: Sequence[Change]) -> str:
-    """Return what changes of one step are: `apply` (links and their pins), `lift` (prefixes) or `persist`."""
-    if any(change["field"] == "persisted" for change in changes):
-        return "persist"
-    return "lift" if all(" " in change["object"] for change in changes) else "apply"
+def prefix_request(changes: Sequence[Change]) -> dict[str, Any]:
+    """Return the request that gives explicit prefixes their new size: a lift, or a pin where all become smaller."""
+    smaller = all(change["from"] is not None and change["to"] < change["from"] for change in changes)
+    return {"verb": "pin" if smaller else "lift", "changes": [dict(change) for change in changes]}
 
 
 def guard_id(name: str) -> str:
