@@ -111,7 +111,7 @@ def _second_racks_host(site: Site) -> str:
 
 
 def _cable_of(site: Site, place: str) -> tuple[Cable, End]:
-    device, _, interface = place.partition(":")
+    device, _sep, interface = place.partition(":")
     end = End(device, interface)
     for cable in site.fabric.cables:
         if end in (cable.a, cable.b):
@@ -195,7 +195,7 @@ def choose_faults(text: str, site: Site) -> list[Chosen]:
     """Return the faults that `name[@device[:interface]][,...]` asks for, with their places; none for an empty text."""
     chosen = []
     for wish in (part.strip() for part in text.split(",") if part.strip()):
-        name, _, place = wish.partition("@")
+        name, _sep, place = wish.partition("@")
         if name not in FAULTS:
             raise JumboError("this fault is not known", wish=name, limit=", ".join(FAULTS))
         place = place or FAULTS[name].default(site)

@@ -147,7 +147,7 @@ class Host:
         question = (b"?" + _NUMBER.pack(number)).ljust(size, b"\0")
         answer = self._echo.waiting[key] = asyncio.get_running_loop().create_future()
         try:
-            for _ in range(tries):
+            for _turn in range(tries):
                 self._echo.send(question, (self.peers[peer], UDP_PORT))
                 if (await asyncio.wait({answer}, timeout=PATIENCE / UDP_TRIES))[0]:
                     return True

@@ -91,7 +91,7 @@ class Fabric:
             then()
             if then_kill is not None:
                 os.killpg(process.pid, then_kill)
-            output, _ = process.communicate(timeout=LIMIT)
+            output, _errors = process.communicate(timeout=LIMIT)
         finally:
             process.kill()
         return Outcome(process.returncode, output, self.newest())

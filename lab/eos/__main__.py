@@ -72,7 +72,7 @@ async def _main() -> None:
 
 def _raise_file_limit() -> None:
     """Take all descriptors there are: a thousand listeners and their connections need more than a shell gives."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 

@@ -117,7 +117,7 @@ def write_memory(cli: Cli, _arguments: dict[str, str]) -> Answer:
 
 
 def _read_source(cli: Cli, source: str) -> str:
-    scheme, _, name = source.rpartition(":")
+    scheme, _sep, name = source.rpartition(":")
     if source == "running-config":
         return "\n".join([*render(cli.device.running), "end", ""])
     if source == STARTUP or scheme == "flash":
@@ -131,7 +131,7 @@ def copy_file(cli: Cli, arguments: dict[str, str]) -> Answer:
     text = _read_source(cli, source)
     if target == "session-config":
         return _load_into_session(cli, text)
-    scheme, _, name = target.rpartition(":")
+    scheme, _sep, name = target.rpartition(":")
     if scheme != "flash" or not name:
         raise CliError(f"Invalid input (at token 2: '{target}')")
     cli.device.flash.write(name.removeprefix("/"), text)
@@ -165,7 +165,7 @@ def replace(cli: Cli, arguments: dict[str, str]) -> Answer:
     timer = cli.device.sessions.timer
     if timer:
         raise runtime(f"Session {timer.session} has a commit timer pending")
-    scheme, _, name = source.rpartition(":")
+    scheme, _sep, name = source.rpartition(":")
     if scheme == "checkpoint":
         if name not in cli.device.checkpoints:
             raise runtime(f"Checkpoint {name} does not exist")

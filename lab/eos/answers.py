@@ -36,7 +36,7 @@ def messages(*lines: str) -> Answer:
 
 def piped(text: str, pipe: str) -> str:
     """Filter a text as the pipes of the command line do."""
-    verb, _, pattern = pipe.partition(" ")
+    verb, _sep, pattern = pipe.partition(" ")
     lines = text.splitlines()
     if verb in {"no-more", "nz"}:
         return text

@@ -87,7 +87,7 @@ def interface_name(header: str) -> str | None:
     >>> interface_name("interface Vlan10"), interface_name("interface defaults")
     ('Vlan10', None)
     """
-    word, _, name = header.partition(" ")
+    word, _sep, name = header.partition(" ")
     return canonical(name) if word == "interface" else None
 
 

@@ -111,7 +111,7 @@ class EosDevice:
                 self._try(self.plane.set_ip_mtu, name, mtu)
             if old is None or old[1] != enabled:
                 self._try(self.plane.set_up, name, enabled)
-                count, _ = self._changes.get(name, (0, 0.0))
+                count, _since = self._changes.get(name, (0, 0.0))
                 self._changes[name] = (count + 1, now)
         for name in self._applied.keys() - wanted.keys():  # an SVI that was deleted
             self._try(self.plane.set_up, name, False)
@@ -228,7 +228,7 @@ class EosDevice:
     def foreign_session(self, name: str, lines: Iterable[str] = (), user: str = "someone") -> None:
         """Open somebody else's session and leave it pending."""
         with self.lock:
-            session, _ = self.sessions.enter(name, user)
+            session, _entered = self.sessions.enter(name, user)
             editor = Editor(session.config, self.hardware)
             for line in lines:
                 editor.enter(line)

@@ -224,7 +224,7 @@ def load(text: str, hardware: Hardware, ports: frozenset[str] | None = None) -> 
 
 def _named_ports(lines: list[str]) -> frozenset[str]:
     words = (line.partition(" ") for line in lines if line.startswith("interface "))
-    names = (canonical(name) for _, _, name in words)
+    names = (canonical(name) for _word, _sep, name in words)
     return frozenset(name for name in names if name and is_physical(name))
 
 

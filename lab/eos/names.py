@@ -56,7 +56,7 @@ def numbers(text: str) -> list[int]:
     """Return the numbers in a list such as 10,20-22; empty if it is none."""
     found: list[int] = []
     for part in text.split(","):
-        first, _, last = part.partition("-")
+        first, _sep, last = part.partition("-")
         if not first.isdigit() or (last and not last.isdigit()):
             return []
         found.extend(range(int(first), int(last or first) + 1))

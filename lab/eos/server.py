@@ -152,12 +152,12 @@ class Handle:
     def _authenticated(self, header: str) -> str | None:
         """Return the user of a Basic header, None if it is wrong."""
         if known := self._users.get(header):
-            name, _, password = known.partition("\0")
+            name, _sep, password = known.partition("\0")
             if self.device.users.get(name) == password:
                 return name
-        scheme, _, token = header.partition(" ")
+        scheme, _sep, token = header.partition(" ")
         try:
-            name, _, password = base64.b64decode(token, validate=True).decode().partition(":")
+            name, _sep, password = base64.b64decode(token, validate=True).decode().partition(":")
         except ValueError:
             return None
         expected = self.device.users.get(name)

@@ -120,7 +120,7 @@ def status(port: Port, live: Live) -> str:
 def _addresses(port: Port) -> list[dict[str, Any]]:
     if not port.addresses:
         return []
-    primary, *others = ({"address": a, "maskLen": int(m)} for a, _, m in (p.partition("/") for p in port.addresses))
+    primary, *others = ({"address": a, "maskLen": int(m)} for a, _sep, m in (p.partition("/") for p in port.addresses))
     return [
         {
             "primaryIp": primary,
@@ -302,7 +302,8 @@ def errors_text(device: EosDevice, ports: Iterable[Port]) -> str:
     lines = [row("Port", "FCS", "Align", "Symbol", "Rx", "Runts", "Giants", "Tx")]
     for port in _plugs(ports):
         giants = device.live(port).counters.giants
-        lines.append(row(short(port.name), 0, 0, 0, giants, 0, giants, 0))
+        values = [short(port.name), 0, 0, 0, giants, 0, giants, 0]
+        lines.append(row(*values))
     return "\n".join(lines)
 
 

@@ -26,8 +26,7 @@ def apply_everywhere(
 
 def confirm_everywhere(executor: Executor, accesses: Mapping[str, Access], step: str) -> list[Outcome]:
     """Confirm one step on all devices that applied it, each from a new connection."""
-    assert executor.journal is not None  # noqa: S101 - roll-outs always have one
-    found = [(host, handle) for (name, host), handle in handles(executor.journal.lines()).items() if name == step]
+    found = [(host, handle) for (name, host), handle in executor.applied().items() if name == step]
     return everywhere(lambda item: executor.confirm(accesses[item[0]], step, item[1]), found)
 
 

@@ -113,6 +113,10 @@ class Executor:
         """Take one step's changes on one host back and read them back."""
         return self._journaled(access, step, "revert", {}, lambda driver: (True, driver.revert(handle)))
 
+    def applied(self) -> dict[tuple[str, str], Handle]:
+        """Return what may still be applied, as `handles` does; nothing is known without a journal."""
+        return handles(self.journal.lines()) if self.journal is not None else {}
+
     def _journaled(
         self,
         access: Access,

@@ -14,7 +14,7 @@ import socket
 for port in range(20000, 20064):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.bind(("", port))
-        for _ in range(20):
+        for _turn in range(20):
             sender.sendto(b"x", ("{destination}", 9))
 """
 

@@ -44,7 +44,7 @@ class Step:
         minutes, seconds = divmod(within, 60)
         timer = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
         commit = f"configure session {self.name} commit timer {timer}"
-        before, _, running = self.session.text([RUNNING, commit, RUNNING])
+        before, _committed, running = self.session.text([RUNNING, commit, RUNNING])
         overwritten = words.config_difference(looked, before)
         self.edits = words.beside_ours(self.changes, looked, running)
         if overwritten and not self.edits:
@@ -89,7 +89,7 @@ class Step:
     def _commit_plainly(self) -> tuple[str, str]:
         """End our timer for good and save nothing; return startup- and running-config of that moment."""
         try:
-            startup, running, _ = self.session.text([STARTUP, RUNNING, f"configure session {self.name} commit"])
+            startup, running, _said = self.session.text([STARTUP, RUNNING, f"configure session {self.name} commit"])
         except Unreachable:
             raise
         except JumboError as failure:
@@ -134,7 +134,7 @@ class Step:
             self._commit_plainly()
             return
         try:
-            last, _ = self.session.text([RUNNING, f"configure session {self.name} abort"])
+            last, _aborted = self.session.text([RUNNING, f"configure session {self.name} abort"])
         except Unreachable:
             raise
         except JumboError:

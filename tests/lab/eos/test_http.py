@@ -53,7 +53,7 @@ def ask(client: http.client.HTTPSConnection, *commands: str, **options: Any) -> 
 
 def test_one_connection_serves_many_requests(served: Any) -> None:
     client = connection(served.port)
-    for _ in range(3):
+    for _turn in range(3):
         response, text = ask(client, "show hostname")
         assert (response.status, response.version) == (200, 11)
         assert response.getheader("Content-Type", "").startswith("application/json")
@@ -174,7 +174,7 @@ def test_many_front_ends_in_one_process() -> None:
         assert process.stdout.readline() == "ready\n"
         for number in (0, 19):
             client = connection(base + number, "127.78.0.1")
-            _, text = ask(client, "show hostname", "show interfaces", headers=headers(password="admin"))
+            _status, text = ask(client, "show hostname", "show interfaces", headers=headers(password="admin"))
             name, found = json.loads(text)["result"]
             assert name["hostname"] == f"leaf{number}"
             assert sum(port.startswith("Ethernet") for port in found["interfaces"]) == 56

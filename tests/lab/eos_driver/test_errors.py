@@ -63,7 +63,7 @@ def canned(context: ssl.SSLContext) -> Iterator[Callable[[Answer], Access]]:
     def serve(listener: socket.socket, answer: Answer) -> None:
         with contextlib.suppress(OSError):
             while True:
-                raw, _ = listener.accept()
+                raw, _peer = listener.accept()
                 with contextlib.suppress(OSError), context.wrap_socket(raw, server_side=True) as connection:
                     received = b""
                     while b'"streaming": false}' not in received:

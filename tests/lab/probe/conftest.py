@@ -33,7 +33,7 @@ from importlib.machinery import ModuleSpec
 CODES = marshal.loads(zlib.decompress(base64.b64decode({codes!r})))
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        head, _, tail = name.partition(".")
+        head, _sep, tail = name.partition(".")
         if head != "jumbo_probe" or (tail or "__init__") not in CODES:
             return None
         return ModuleSpec(name, self, is_package=not tail)

@@ -22,7 +22,7 @@ with socketserver.ThreadingTCPServer((sys.argv[1], 5001), Sink) as server:
 CLIENT = """
 import fcntl, socket, struct, sys, time
 s = socket.create_connection((sys.argv[1], 5001))
-for _ in sys.stdin:
+for _turn in sys.stdin:
     s.sendall(bytes(300000))
     end = time.monotonic() + 5
     while struct.unpack("i", fcntl.ioctl(s, 0x5411, bytes(4)))[0] and time.monotonic() < end:

@@ -43,7 +43,7 @@ def test_what_is_applied_is_known_by_its_handle_until_it_is_taken_back(acts):
     outcome = run.apply(ACCESS, "s1", [CHANGE], 120)
     assert outcome.ok
     assert outcome.changed
-    (handle,) = executor.handles(run.journal.lines()).values()
+    [handle] = list(executor.handles(run.journal.lines()).values())
     assert handle["name"] == "r1-s1"
     run.revert(ACCESS, "s1", handle)
     assert executor.handles(run.journal.lines()) == {}

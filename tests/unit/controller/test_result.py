@@ -3,12 +3,12 @@
 import pytest
 from ansible_collections.jumbo.fabric.plugins.action import rollout_report, rollout_result
 
-HOSTS = ["h1", "h2", "leaf1"]
+HOSTS = ("h1", "h2", "leaf1")
 
 
 def result_of(host, report, hosts=HOSTS):
     action = object.__new__(rollout_result.ActionModule)
-    action.variables = {"inventory_hostname": host, "ansible_play_hosts_all": hosts}
+    action.variables = {"inventory_hostname": host, "ansible_play_hosts_all": list(hosts)}
     return action.perform({"report": report})
 
 

@@ -220,7 +220,7 @@ def test_every_row_of_the_table_can_be_reached() -> None:
     for row in COMMANDS:
         words = [word.strip("[]") for word in row.pattern.split()]
         line = " ".join(samples.get(word, "sanitized" if word == "<sanitized>" else word.strip("<>")) for word in words)
-        found, _ = find(line)
+        found, _rest = find(line)
         assert found is row, line
 
 

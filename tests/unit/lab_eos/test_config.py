@@ -126,7 +126,7 @@ def test_a_second_line_replaces_the_first_of_its_kind() -> None:
 
 
 def test_the_default_mtu_is_hidden_unless_asked_for() -> None:
-    config, _ = load(BASE + "interface Ethernet1\n   mtu 1500\n", HARDWARE)
+    config, _refused = load(BASE + "interface Ethernet1\n   mtu 1500\n", HARDWARE)
     assert "   mtu 1500" not in render(config)
     assert "   mtu 1500" in render(config, every=True)
 
@@ -204,7 +204,7 @@ def test_at_boot_a_bad_line_is_skipped_and_told() -> None:
 
 
 def test_the_json_model() -> None:
-    config, _ = load("hostname a\ninterface Ethernet1\n   mtu 9000\ninterface Ethernet2\n", HARDWARE)
+    config, _refused = load("hostname a\ninterface Ethernet1\n   mtu 9000\ninterface Ethernet2\n", HARDWARE)
     cmds = as_model(config)["cmds"]
     assert cmds == {
         "hostname a": None,
@@ -214,7 +214,7 @@ def test_the_json_model() -> None:
 
 
 def test_a_diff_is_a_unified_diff_with_three_lines_around() -> None:
-    before, _ = load("hostname a\ninterface Ethernet1\n   no switchport\n   ip address 10.0.0.0/31\n", HARDWARE)
+    before, _refused = load("hostname a\ninterface Ethernet1\n   no switchport\n   ip address 10.0.0.0/31\n", HARDWARE)
     after = before.copy()
     Editor(after, HARDWARE).enter("hostname a")
     editor = Editor(after, HARDWARE)

@@ -47,7 +47,7 @@ def refused(target, size=9001, mtu=9000):
 def triple(target, large=1, small=1, flows=1, lost=0, **more):
     """Probes to one target: flows at both sizes, `lost` of the large ones, and the refusal."""
     rows = [flow(target, 9000, received=large if index >= lost else 0, **more) for index in range(flows)]
-    return [*rows, *(flow(target, 1500, received=small) for _ in range(flows)), refused(target)]
+    return [*rows, *(flow(target, 1500, received=small) for _turn in range(flows)), refused(target)]
 
 
 def probes(*pairs, **options):

@@ -114,7 +114,7 @@ def test_a_run_that_stopped_is_picked_up_where_it_was(done):
 
 
 def test_plans_are_the_same_byte_for_byte_and_survive_json():
-    first, second = (json.dumps(planned().as_dict()) for _ in range(2))
+    first, second = (json.dumps(planned().as_dict()) for _turn in range(2))
     assert first == second
     assert Plan.from_dict(json.loads(first)).as_dict() == json.loads(first)
 
