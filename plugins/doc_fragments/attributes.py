@@ -16,7 +16,7 @@ attributes:
     support: full
   diff_mode:
     description: Shows each device's own difference.
-    support: full
+    support: none
   async:
     description: Works through an action plugin in the controller's process; devices are reached from there.
     support: none

@@ -17,6 +17,9 @@ description:
 extends_documentation_fragment:
   - jumbo.fabric.attributes
   - jumbo.fabric.attributes.phase
+attributes:
+  diff_mode:
+    support: full
 options:
   interfaces:
     description: The wanted MTUs; interfaces that have theirs already are left alone.

@@ -14,6 +14,9 @@ description:
   - Takes a failed wave back in the order that is safe across hosts.
 extends_documentation_fragment:
   - jumbo.fabric.attributes
+attributes:
+  diff_mode:
+    support: full
 options:
   state:
     description: Conduct the given wave, or take back what the open wave left.

@@ -33,6 +33,11 @@ EXAMPLES = r"""
 - name: See what is pending
   jumbo.fabric.pending_change:
   register: found
+
+- name: Take back what interface_mtu has changed
+  jumbo.fabric.pending_change:
+    state: reverted
+    handle: "{{ change.handle }}"
 """
 
 RETURN = r"""
@@ -49,6 +54,15 @@ persisted:
   description: Whether it survives a reboot; null where the host's boot configuration is not ours to write.
   type: bool
   returned: when O(state=confirmed)
+reverted:
+  description: Whether all of the change is read back at its old values; what is not is an error.
+  type: bool
+  returned: when O(state=reverted)
+notes:
+  description: What a person should know although nothing failed, such as an edit of somebody else that was kept.
+  type: list
+  elements: str
+  returned: when there is something to say
 """
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.controller_only import main_of

@@ -15,6 +15,9 @@ description:
 extends_documentation_fragment:
   - jumbo.fabric.attributes
   - jumbo.fabric.attributes.phase
+attributes:
+  diff_mode:
+    support: full
 options:
   interface:
     description: The interface whose routes are meant; required without O(phase).
