@@ -137,7 +137,7 @@ class CallbackModule(Default):
         data = self._data(result)
         host = self._host(result)
         text = str(data.get("msg") or data.get("exception") or "failed without a reason")
-        lines = text.strip().splitlines()
+        lines = [*text.strip().splitlines(), *str(data.get("stderr", "")).strip().splitlines()]
         if host not in lines[0] and not self._task(result).run_once:
             lines[0] = f"{host}: {lines[0]}"
         if data.get("progress"):
