@@ -1,124 +1,160 @@
-"""Bytes that an encapsulation adds between the inner IP packet and the outer one. Pure arithmetic.
+"""What encapsulations cost: the underlay that an inner size needs, and what an underlay leaves inside. Pure arithmetic.
 
-Overhead here is outer IP size minus inner IP size, so an inner Ethernet header counts where one is carried.
-Sources: RFC 7348 (VXLAN), 8926 (Geneve), 2784/2890 (GRE), 7637 (NVGRE), 4303 with 4106/3602 (ESP), 2003/2473
-(IP in IP), 3032 (MPLS), 2516 (PPPoE), 3GPP TS 29.281 (GTP-U), wireguard.com/protocol (WireGuard).
+A stack is a list, the outermost encapsulation first: `[ipsec_esp, vxlan]` is VXLAN inside of ESP. Items are names or
+`{type, options}`; the table says which. Sizes are bytes of IP packet, inside and outside.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+import difflib
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
 
+from .encapsulation_table import NAMED, NAMES, TABLE, Sizes
 from .errors import JumboError
+from .units import IP_MTU_RANGE, whole_number
 
-_IP = {4: 20, 6: 40}
-_UDP = 8
-_ETHERNET = 14
-_TAG = 4
+__all__ = ["LEAST_INSIDE", "NAMES", "encapsulation_overhead", "left_inside", "underlay_needs"]
 
-# ESP: header 8 (SPI, sequence), trailer 2 (pad length, next header); per cipher: (IV, ICV, block to pad to).
-_ESP_CIPHERS = {
-    "aes_gcm": (8, 16, 4),
-    "aes_cbc_sha1": (16, 12, 16),
-    "aes_cbc_sha256": (16, 16, 16),
-    "aes_cbc_sha512": (16, 32, 16),
-    "chacha20_poly1305": (8, 16, 4),
-    "null_sha256": (0, 16, 4),
-}
+LEAST_INSIDE = 1280  # RFC 8200, section 5: less carries no IPv6
 
 
-def _number(options: Mapping[str, Any], name: str, default: int, highest: int) -> int:
-    value = options.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= highest:
-        raise JumboError(f"the option {name!r} of an encapsulation is wrong", wish=value, limit=f"0-{highest}")
-    return int(value)
+@dataclass(frozen=True)
+class Layer:
+    """One encapsulation of a stack, its options settled."""
+
+    name: str
+    sizes: Sizes
+    family: int | None  # of the IP header in front afterwards; None: none is added
+    wraps: int | None  # the IP version that what is inside must have; None: anything
+
+    def outer(self, size: int) -> int:
+        """Return the size of a packet of `size` bytes once it is encapsulated."""
+        padded = -(-(size + self.sizes.inside) // self.sizes.block) * self.sizes.block
+        return padded + self.sizes.outside
+
+    def inner(self, size: int) -> int:
+        """Return the largest packet whose encapsulation fits in `size` bytes."""
+        room = (size - self.sizes.outside) // self.sizes.block * self.sizes.block
+        return room - self.sizes.inside
+
+    @property
+    def worst(self) -> int:
+        """The most that any packet grows by."""
+        return self.sizes.outside + self.sizes.inside + self.sizes.block - 1
 
 
-def _esp(family: int, options: Mapping[str, Any]) -> int:
-    """Return the largest growth of a packet: every cipher pads, and the worst remainder counts."""
-    cipher = options.get("cipher", "aes_gcm")
-    if cipher not in _ESP_CIPHERS:
-        raise JumboError("unknown ESP cipher", wish=cipher, limit=", ".join(sorted(_ESP_CIPHERS)))
-    mode = options.get("mode", "tunnel")
-    if mode not in {"tunnel", "transport"}:
-        raise JumboError("unknown ESP mode", wish=mode, limit="tunnel, transport")
-    vector, check, block = _ESP_CIPHERS[cipher]
-    outer = _IP[family] if mode == "tunnel" else 0
-    return outer + (_UDP if options.get("nat_t") else 0) + 8 + vector + (block - 1) + 2 + check
+def read_stack(encapsulations: Any) -> tuple[Layer, ...]:
+    """Return the layers of a stack, the outermost first.
+
+    Raises JumboError for names and options that don't exist, values out of range, and what contradicts itself.
+    """
+    if isinstance(encapsulations, (str, Mapping)):
+        encapsulations = [encapsulations]
+    if not isinstance(encapsulations, Sequence):
+        raise JumboError(
+            "the encapsulations are no list", wish=encapsulations, limit="a list of names or {type, options}"
+        )
+    layers = tuple(_layer(item) for item in encapsulations)
+    for layer, below in zip(layers, layers[1:]):
+        if layer.wraps is not None and below.family != layer.wraps:
+            carried = f"an IPv{below.family} packet" if below.family else "no IP packet"
+            message = (
+                f"{layer.name} in transport mode protects an IPv{layer.wraps} packet, {below.name} makes {carried}"
+            )
+            advice = "Use tunnel mode, or the name for the other IP version"
+            raise JumboError(message, wish=layer.name, limit="an item of the same IP version inside", advice=advice)
+    return layers
 
 
-def _vxlan(family: int, options: Mapping[str, Any]) -> int:
-    return _IP[family] + _UDP + 8 + _ETHERNET + (_TAG if options.get("inner_tagged") else 0)
-
-
-def _geneve(family: int, options: Mapping[str, Any]) -> int:
-    return _vxlan(family, options) + _number(options, "option_bytes", 0, 252)
-
-
-def _gre(family: int, options: Mapping[str, Any]) -> int:
-    extra = 4 * sum(1 for name in ("key", "sequence", "checksum") if options.get(name))
-    return _IP[family] + 4 + extra
-
-
-def _l2gre(family: int, options: Mapping[str, Any]) -> int:
-    return _gre(family, {"key": True, **options}) + _ETHERNET + (_TAG if options.get("inner_tagged") else 0)
-
-
-_Rule = Callable[[int, Mapping[str, Any]], int]
-
-# Name -> (rule, options it takes). A trailing 6 means an IPv6 outer header.
-_RULES: dict[str, tuple[_Rule, frozenset[str]]] = {
-    "vxlan": (_vxlan, frozenset({"inner_tagged"})),
-    "geneve": (_geneve, frozenset({"inner_tagged", "option_bytes"})),
-    "gre": (_gre, frozenset({"key", "sequence", "checksum"})),
-    "l2gre": (_l2gre, frozenset({"key", "sequence", "checksum", "inner_tagged"})),
-    "nvgre": (_l2gre, frozenset({"inner_tagged"})),
-    "ipip": (lambda family, _options: _IP[family], frozenset()),
-    "ipsec_esp": (_esp, frozenset({"cipher", "mode", "nat_t"})),
-    "wireguard": (lambda family, _options: _IP[family] + _UDP + 16 + 16, frozenset()),
-    "gtpu": (lambda family, _options: _IP[family] + _UDP + 8, frozenset()),
-}
-_PLAIN: dict[str, _Rule] = {
-    "mpls": lambda _family, options: 4 * _number(options, "labels", 1, 16),
-    "qinq": lambda _family, _options: _TAG,
-    "pppoe": lambda _family, _options: 8,
-}
-_PLAIN_OPTIONS = {"mpls": frozenset({"labels"}), "qinq": frozenset(), "pppoe": frozenset()}
-
-NAMES = tuple(sorted([*_RULES, *(f"{name}6" for name in _RULES), *_PLAIN]))
-
-
-def _one(item: Any) -> int:
-    name, options = (item, {}) if isinstance(item, str) else _typed(item)
-    if name in _PLAIN:
-        rule, known, family = _PLAIN[name], _PLAIN_OPTIONS[name], 4
-    else:
-        base, family = (name[:-1], 6) if name.endswith("6") and name[:-1] in _RULES else (name, 4)
-        if base not in _RULES:
-            raise JumboError("unknown encapsulation", wish=name, limit=", ".join(NAMES))
-        rule, known = _RULES[base]
-    unknown = sorted(set(options) - known)
-    if unknown:
-        allowed = ", ".join(sorted(known)) or "none"
-        raise JumboError(f"unknown option of the encapsulation {name!r}", wish=unknown[0], limit=allowed)
-    return rule(family, options)
+def _layer(item: Any) -> Layer:
+    name, given = (str(item), {}) if isinstance(item, str) else _typed(item)
+    if name not in NAMED:
+        similar = difflib.get_close_matches(name, NAMES, n=1)
+        advice = f"Did you mean {similar[0]}?" if similar else None
+        raise JumboError("unknown encapsulation", wish=name, limit=", ".join(NAMES), advice=advice)
+    base, family = NAMED[name]
+    row = TABLE[base]
+    for option, value in given.items():
+        if option not in row.options:
+            allowed = ", ".join(sorted(row.options)) or "none"
+            raise JumboError(f"unknown option of the encapsulation {name!r}", wish=option, limit=allowed)
+        if not row.options[option].accepts(value):
+            message = f"the option {option!r} of the encapsulation {name!r} is wrong"
+            raise JumboError(message, wish=value, limit=row.options[option].allowed)
+    settled = {option: given.get(option, kind.default) for option, kind in row.options.items()}
+    try:
+        sizes = row.rule(family or 0, settled)
+    except JumboError as error:
+        raise JumboError(f"{name}: {error.message}", wish=error.wish, limit=error.limit, advice=error.advice) from None
+    return Layer(name, sizes, family, family if settled.get("mode") == "transport" else None)
 
 
 def _typed(item: Any) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(item, Mapping) or not isinstance(item.get("type"), str) or set(item) - {"type", "options"}:
         raise JumboError("an encapsulation is a name or {type, options}", wish=item, limit=", ".join(NAMES))
-    options = item.get("options") or {}
+    options = {} if item.get("options") is None else item["options"]
     if not isinstance(options, Mapping):
-        raise JumboError(f"the options of the encapsulation {item['type']!r} are no mapping", wish=options)
-    return item["type"], options
+        limit = "{option: value}"
+        raise JumboError(f"the options of the encapsulation {item['type']!r} are no mapping", wish=options, limit=limit)
+    return str(item["type"]), options
 
 
-def encapsulation_overhead(encapsulations: Sequence[Any]) -> int:
-    """Return the bytes that these encapsulations, one inside the other, add to an inner IP packet.
+def _outer(layers: Sequence[Layer], size: int) -> int:
+    for layer in reversed(layers):
+        size = layer.outer(size)
+    return size
 
-    Items are names (`vxlan`: IP 20 + UDP 8 + VXLAN 8 + inner Ethernet 14 = 50) or `{type, options}`. A trailing 6
-    means an IPv6 outer header. ESP counts its worst padding.
+
+def _inner(layers: Sequence[Layer], size: int) -> int:
+    for layer in layers:
+        size = layer.inner(size)
+    return size
+
+
+def underlay_needs(inner_ip_mtu: int, encapsulations: Any) -> int:
+    """Return the IP MTU that the underlay must have for inner packets of up to `inner_ip_mtu` bytes.
+
+    9000 inside of `vxlan` needs 9050. ESP is padded as that very size is; no smaller packet gets longer than it.
     """
-    if isinstance(encapsulations, (str, Mapping)):
-        encapsulations = [encapsulations]
-    return sum(_one(item) for item in encapsulations)
+    layers = read_stack(encapsulations)
+    size = _outer(layers, whole_number(inner_ip_mtu, "the inner IP MTU"))
+    if size > IP_MTU_RANGE[1]:
+        limit = f"at most {max(_inner(layers, IP_MTU_RANGE[1]), 0)}"
+        advice = "Make it smaller, or take an encapsulation away"
+        message = f"{_named(layers)} would make packets of {size} bytes"
+        raise JumboError(message, wish=inner_ip_mtu, limit=limit, advice=advice)
+    return size
+
+
+def left_inside(underlay_ip_mtu: int, encapsulations: Any, least: int = LEAST_INSIDE) -> int:
+    """Return the largest inner packet that fits into an underlay of that IP MTU; never more than really fits.
+
+    Raises JumboError, naming the encapsulations and the way out, where that is below `least`.
+    """
+    layers = read_stack(encapsulations)
+    size = _inner(layers, whole_number(underlay_ip_mtu, "the IP MTU of the underlay"))
+    if size < least:
+        needed = _outer(layers, least)
+        raise JumboError(
+            f"{_named(layers)} in an underlay of {underlay_ip_mtu} leaves {max(size, 0)} bytes, less than {least}",
+            wish=underlay_ip_mtu,
+            limit=f"{needed}-{IP_MTU_RANGE[1]}" if needed <= IP_MTU_RANGE[1] else "fewer encapsulations",
+            advice=f"Raise the underlay to {needed} or more, or take an encapsulation away",
+        )
+    return size
+
+
+def _named(layers: Sequence[Layer]) -> str:
+    """Return a stack as it is on the wire, the outermost first."""
+    return " over ".join(layer.name for layer in layers) or "no encapsulation"
+
+
+def encapsulation_overhead(encapsulations: Any, inner_ip_mtu: int | None = None) -> int:
+    """Return the bytes that a stack adds to an inner packet of that size; without a size the most it adds to any.
+
+    `vxlan` is 50: IP 20, UDP 8, VXLAN 8, inner Ethernet 14. Only ESP adds another number for another size.
+    """
+    if inner_ip_mtu is not None:
+        return underlay_needs(inner_ip_mtu, encapsulations) - inner_ip_mtu
+    return sum(layer.worst for layer in read_stack(encapsulations))

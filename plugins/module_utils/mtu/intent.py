@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from .encapsulation import encapsulation_overhead
-from .errors import InvalidIntent
+from .encapsulation import LEAST_INSIDE, encapsulation_overhead, left_inside, underlay_needs
+from .errors import InvalidIntent, JumboError
 from .intent_lists import read_addresses, read_lags, read_links, read_pairs, read_waivers
 from .intent_segments import SegmentReader
 from .intent_types import Device, End, Intent, Lag, Link, Member, Pair, Segment, Through, Waiver
@@ -188,20 +188,37 @@ def _check(intent: Intent, where: Where, hosts: Hosts) -> None:
         )
 
 
-def _check_sizes(intent: Intent, problems: Problems, hosts: Hosts) -> None:
-    largest = max([intent.ip_mtu, *(s.ip_mtu for s in intent.segments if s.role == "jumbo")])
-    needed = largest + encapsulation_overhead(intent.encapsulations)
-    host = next(iter(sorted(hosts)), "")
-    highest = IP_MTU_RANGE[1]
-    if intent.underlay_ip_mtu < needed:
+def _check_underlay(intent: Intent, problems: Problems, host: str) -> None:
+    """Check that the underlay holds the jumbo packets with their encapsulation, and that this leaves enough inside."""
+    largest, highest = max([intent.ip_mtu, *(s.ip_mtu for s in intent.segments if s.role == "jumbo")]), IP_MTU_RANGE[1]
+    try:
+        left = left_inside(intent.underlay_ip_mtu, intent.encapsulations)
+    except JumboError as error:
+        needed = LEAST_INSIDE + encapsulation_overhead(intent.encapsulations)
+        problems.add(
+            error.message,
+            host=host,
+            variable="jumbo_underlay_ip_mtu",
+            wish=intent.underlay_ip_mtu,
+            limit=f"{needed}-{highest}" if needed <= highest else f"nothing: {needed} is above {highest}",
+            advice="Raise it, or take one of these out of jumbo_encapsulations",
+        )
+        return
+    if left < largest:
+        needed = underlay_needs(largest, intent.encapsulations)
         problems.add(
             f"the underlay must carry {largest} bytes and {needed - largest} of encapsulation",
             host=host,
             variable="jumbo_underlay_ip_mtu",
             wish=intent.underlay_ip_mtu,
             limit=f"{needed}-{highest}" if needed <= highest else f"nothing: {needed} is above {highest}",
-            advice=f"Raise it, or lower jumbo_ip_mtu by at least {needed - intent.underlay_ip_mtu}",
+            advice=f"Raise it, or lower jumbo_ip_mtu by at least {largest - left}",
         )
+
+
+def _check_sizes(intent: Intent, problems: Problems, hosts: Hosts) -> None:
+    host = next(iter(sorted(hosts)), "")
+    _check_underlay(intent, problems, host)
     if intent.baseline_ip_mtu > intent.ip_mtu:
         problems.add(
             "the baseline is above the target",

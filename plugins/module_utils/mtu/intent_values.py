@@ -9,19 +9,21 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping
 
-from .encapsulation import encapsulation_overhead
+from .encapsulation import LEAST_INSIDE, read_stack
 from .errors import InvalidIntent, JumboError
+from .platform_table import LAYER2
+from .platform_table import PLATFORMS as _PLATFORMS
 
-PLATFORMS = ("eos", "fastiron", "junos", "linux", "opnsense")
+PLATFORMS = tuple(sorted(_PLATFORMS))
 ROUTING = ("none", "static", "bgp", "ospf", "isis")
-TAGGING = ("untagged", "tagged", "flexible")
+TAGGING = tuple(LAYER2)
 THROUGH_KINDS = ("tap", "switch")
 ROLES = ("jumbo", "frontend", "management", "wan", "pfsync", "bmc", "pxe", "other")
 STAGES = ("canary", "leaf", "fabric", "soak")
-WAIVER_KINDS = ("unmanaged_member", "exposure", "only_path", "no_dead_man")
+WAIVER_KINDS = ("unmanaged_member", "exposure", "only_path", "no_dead_man", "known_limit")
 RESUME = ("auto", "resume", "revert", "new")
 
-IP_MTU_RANGE = (1280, 9214)  # from the least that IPv6 allows to the most that common switches do
+IP_MTU_RANGE = (LEAST_INSIDE, 9214)  # from the least that IPv6 allows to the most that common switches do
 DEFAULT_IP_MTU = 9000
 DEFAULT_UNDERLAY = 9214
 DEFAULT_BASELINE = 1500
@@ -178,17 +180,23 @@ def stages(where: Where, value: Any, _default: tuple[str, ...]) -> tuple[str, ..
 
 
 def encapsulations(where: Where, value: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the encapsulations that the underlay carries, each known by name and options."""
-    good = [item for item in (_encapsulation(where, item) for item in items(where, value)) if item is not None]
-    return tuple(good) or default
+    """Return the encapsulations that the underlay carries, the outermost first, known by name and options."""
+    good = [item for item in items(where, value) if _fits(where, [item])]
+    if len(good) > 1 and not _fits(where, good):  # each is good, but not one inside the other
+        return default
+    return tuple(_plain(item) for item in good) or default
 
 
-def _encapsulation(where: Where, item: Any) -> Any:
+def _fits(where: Where, stack: list[Any]) -> bool:
     try:
-        encapsulation_overhead([item])
+        read_stack(stack)
     except JumboError as error:
-        where.bad(error.message, error.wish, error.limit)
-        return None
+        where.bad(error.message, error.wish, error.limit, error.advice)
+        return False
+    return True
+
+
+def _plain(item: Any) -> Any:
     if isinstance(item, str):
         return str(item)
     return {"type": str(item["type"]), "options": dict(item.get("options") or {})}

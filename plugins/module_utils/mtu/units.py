@@ -1,13 +1,7 @@
 """MTU arithmetic between IP packets, devices, probes and TCP. Pure functions; every size is in bytes.
 
-`ip_mtu` is the size of an IP packet, headers included. `device_mtu` is the number that a platform itself configures and
-shows. What a platform counts is one row of a table here:
-
-* EOS `mtu` on routed ports and SVIs is the IP MTU (ntc-templates: "IP MTU 1500 bytes").
-* Junos media MTU counts the Ethernet header and the tags, not the FCS: 14, tagged 18, flexible 22 (Juniper
-  "Configuring the Media MTU"; netlab's device-tested rule). The family MTU is the IP MTU.
-* FastIron `ip mtu` on a ve or a routed port is the IP MTU; `jumbo` is a frame size of the whole box and no MTU of ours.
-* FreeBSD (OPNsense) and Linux count the IP packet; a VLAN tag comes on top.
+`ip_mtu` is the size of an IP packet, headers included: the one unit. `device_mtu` is the number that a platform itself
+configures and shows; what that counts is a row of platform_table.
 """
 
 from __future__ import annotations
@@ -16,6 +10,7 @@ import math
 from typing import Any
 
 from .errors import JumboError
+from .platform_table import LAYER2, PLATFORMS, TAGGING_WORDS
 
 IP_MTU_RANGE = (68, 65535)  # RFC 791: every link carries 68; the length field holds 65535
 
@@ -23,14 +18,6 @@ _HEADERS = {4: 20, 6: 40}
 _ICMP = 8
 _TCP = 20
 _TCP_TIMESTAMPS = 12  # RFC 7323: 10 bytes and 2 of padding
-
-# Ethernet header, one 802.1Q tag, two tags; FCS excluded.
-LAYER2 = {"untagged": 14, "tagged": 18, "flexible": 22}
-_TAGGING_WORDS = {"vlan-tagging": "tagged", "flexible-vlan-tagging": "flexible", "none": "untagged"}
-
-# What a platform's own number counts besides the IP packet, by tagging.
-_IDENTITY = {"untagged": 0, "tagged": 0, "flexible": 0}
-_COUNTED = {"eos": _IDENTITY, "junos": LAYER2, "fastiron": _IDENTITY, "opnsense": _IDENTITY, "linux": _IDENTITY}
 
 
 def _family(family: Any) -> int:
@@ -54,16 +41,16 @@ def whole_number(value: Any, what: str, bounds: tuple[int, int] = IP_MTU_RANGE) 
 
 def tagging_of(word: Any) -> str:
     """Return untagged, tagged or flexible; the words of the platform that has them are understood too."""
-    name = _TAGGING_WORDS.get(word, word) if isinstance(word, str) else None
+    name = TAGGING_WORDS.get(word, word) if isinstance(word, str) else None
     if name not in LAYER2:
-        raise JumboError("unknown tagging", wish=word, limit=", ".join([*LAYER2, *_TAGGING_WORDS]))
+        raise JumboError("unknown tagging", wish=word, limit=", ".join([*LAYER2, *TAGGING_WORDS]))
     return str(name)
 
 
 def _counted(platform: Any, tagging: Any) -> int:
-    if platform not in _COUNTED:
-        raise JumboError("unknown platform", wish=platform, limit=", ".join(sorted(_COUNTED)))
-    return _COUNTED[platform][tagging_of(tagging)]
+    if not isinstance(platform, str) or platform not in PLATFORMS:
+        raise JumboError("unknown platform", wish=platform, limit=", ".join(sorted(PLATFORMS)))
+    return PLATFORMS[platform].counted[tagging_of(tagging)]
 
 
 def ping_payload(ip_mtu: int, family: Any = 4) -> int:

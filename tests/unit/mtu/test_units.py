@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import units
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.encapsulation import NAMES, encapsulation_overhead
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 
@@ -95,53 +94,3 @@ def test_bad_values_are_told(call):
     with pytest.raises(JumboError) as caught:
         call()
     assert caught.value.limit is not None
-
-
-@pytest.mark.parametrize(
-    ("given", "overhead"),
-    [
-        (["vxlan"], 50),
-        (["vxlan6"], 70),
-        ([{"type": "vxlan", "options": {"inner_tagged": True}}], 54),
-        ([{"type": "geneve", "options": {"option_bytes": 8}}], 58),
-        (["gre"], 24),
-        ([{"type": "gre", "options": {"key": True}}], 28),
-        (["nvgre"], 42),
-        (["ipip"], 20),
-        (["wireguard"], 60),
-        (["wireguard6"], 80),
-        (["gtpu"], 36),
-        ([{"type": "mpls", "options": {"labels": 3}}], 12),
-        (["qinq"], 4),
-        # AES-GCM in a tunnel: 20 + 8 + 8 + 2 + 16 and up to 3 of padding.
-        (["ipsec_esp"], 57),
-        ([{"type": "ipsec_esp", "options": {"mode": "transport", "nat_t": True}}], 45),
-        (["vxlan", "mpls"], 54),
-        ("vxlan", 50),
-        ([], 0),
-    ],
-)
-def test_encapsulation_overhead(given, overhead):
-    assert encapsulation_overhead(given) == overhead
-
-
-def test_every_name_has_an_overhead():
-    assert all(encapsulation_overhead([name]) > 0 for name in NAMES)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        ["vxlna"],
-        [5],
-        [{"type": "gre", "options": {"keys": 1}}],
-        [{"type": "mpls", "options": {"labels": "2"}}],
-        [{"name": "gre"}],
-        [{"type": "ipsec_esp", "options": {"cipher": "rot13"}}],
-        [{"type": "ipsec_esp", "options": {"mode": "x"}}],
-        [{"type": "gre", "options": 3}],
-    ],
-)
-def test_bad_encapsulations_are_told(given):
-    with pytest.raises(JumboError):
-        encapsulation_overhead(given)
