@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import counters, encapsulation, units
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import capability, counters, encapsulation, units
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
 
@@ -33,10 +33,13 @@ def tcp_mss(ip_mtu: int, family: Any = 4, timestamps: bool = False) -> int:
     return int(_told(units.tcp_mss, ip_mtu, family, timestamps))
 
 
-def device_mtu(ip_mtu: int, platform: str, tagging: str = "untagged") -> int:
-    """Return the platform's own number for an IP MTU in bytes."""
-    ip_mtu, platform, tagging = to_plain([ip_mtu, platform, tagging])
-    return int(_told(units.device_mtu, ip_mtu, platform, tagging))
+def device_mtu(ip_mtu: int, platform: str, tagging: str = "untagged", model: str | None = None) -> int:
+    """Return the platform's own number for an IP MTU in bytes; with a model, only if its family takes it."""
+    ip_mtu, platform, tagging, model = to_plain([ip_mtu, platform, tagging, model])
+    number = int(_told(units.device_mtu, ip_mtu, platform, tagging))
+    if model is not None:
+        _told(capability.check_number, ip_mtu, platform, tagging, str(model))
+    return number
 
 
 def ip_mtu(device_mtu: int, platform: str, tagging: str = "untagged") -> int:
@@ -45,10 +48,22 @@ def ip_mtu(device_mtu: int, platform: str, tagging: str = "untagged") -> int:
     return int(_told(units.ip_mtu, device_mtu, platform, tagging))
 
 
-def encapsulation_overhead(encapsulations: Sequence[Any]) -> int:
-    """Return the bytes that these encapsulations add to an inner IP packet."""
-    encapsulations = to_plain(encapsulations)
-    return int(_told(encapsulation.encapsulation_overhead, encapsulations))
+def encapsulation_overhead(encapsulations: Sequence[Any], inner_ip_mtu: int | None = None) -> int:
+    """Return the bytes that these encapsulations add to an inner IP packet, of that size or at most."""
+    encapsulations, inner_ip_mtu = to_plain([encapsulations, inner_ip_mtu])
+    return int(_told(encapsulation.encapsulation_overhead, encapsulations, inner_ip_mtu))
+
+
+def underlay_ip_mtu(inner_ip_mtu: int, encapsulations: Sequence[Any]) -> int:
+    """Return the IP MTU, in bytes, that an underlay needs for inner packets of that size."""
+    inner_ip_mtu, encapsulations = to_plain([inner_ip_mtu, encapsulations])
+    return int(_told(encapsulation.underlay_needs, inner_ip_mtu, encapsulations))
+
+
+def inner_ip_mtu(underlay_ip_mtu: int, encapsulations: Sequence[Any]) -> int:
+    """Return the largest inner packet, in bytes, that an underlay of that IP MTU carries."""
+    underlay_ip_mtu, encapsulations = to_plain([underlay_ip_mtu, encapsulations])
+    return int(_told(encapsulation.left_inside, underlay_ip_mtu, encapsulations))
 
 
 def mtu_drift(observed: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -74,6 +89,8 @@ class FilterModule:
             "device_mtu": device_mtu,
             "ip_mtu": ip_mtu,
             "encapsulation_overhead": encapsulation_overhead,
+            "underlay_ip_mtu": underlay_ip_mtu,
+            "inner_ip_mtu": inner_ip_mtu,
             "mtu_drift": mtu_drift,
             "counter_delta": counter_delta,
         }

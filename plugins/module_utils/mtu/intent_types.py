@@ -115,7 +115,7 @@ class Segment:
 class Waiver:
     """A danger that the operator has accepted, by name and with a reason."""
 
-    kind: str  # unmanaged_member | exposure | only_path | no_dead_man
+    kind: str  # unmanaged_member | exposure | only_path | no_dead_man | known_limit
     object: str
     reason: str
 

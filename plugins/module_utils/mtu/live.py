@@ -6,9 +6,11 @@ import functools
 import ipaddress
 from typing import Any, Iterator, Mapping
 
+from .capability import TOLD, Limit, card_of, limit_of, unsettable
+from .capability_table import Card
 from .intent_types import End, Intent, Link, Segment
 from .topology import Topology
-from .units import frame_to_ip_mtu
+from .units import device_mtu, frame_to_ip_mtu
 
 DEFAULT_ROUTE = "0.0.0.0/0"
 
@@ -38,6 +40,7 @@ class Live:
         self.intent = intent
         self.topology = topology
         self.states = {host: state for host, state in states.items() if state.get("interfaces") is not None}
+        self._tagging = {topology.logical(port): link.tagging for link in intent.links for port in link.ends}
         self._jumbo_subnets = {
             subnet: segment for segment in topology.jumbo_segments() for subnet in v4_subnets(segment)
         }
@@ -61,10 +64,41 @@ class Live:
         interface = self.interface(end)
         return None if interface is None else interface.get("device_mtu")
 
+    def tagging(self, end: End) -> str:
+        """Return how frames are tagged on the interface's cable; what has no cable (an SVI) is untagged."""
+        return self._tagging.get(end, "untagged")
+
+    def capability(self, end: End) -> Limit | None:
+        """Return the most that an interface can be given and who says so: the device, else what is known of its model.
+
+        None where the interface wasn't read. The waiver `known_limit` says that the table is wrong of a device.
+        """
+        interface, device = self.interface(end), self.intent.devices[end.device]
+        if interface is None:
+            return None
+        tagging, told = self.tagging(end), interface.get("max_ip_mtu")
+        if self.intent.waived("known_limit", end.device, str(end)):
+            return None if told is None else Limit(told, device_mtu(told, device.platform, tagging), TOLD)
+        return limit_of(device.platform, self._model(end), end.interface, tagging, told)
+
     def limit(self, end: End) -> int | None:
-        """Return the largest IP MTU that the interface can be given, None where that isn't told."""
-        interface = self.interface(end)
-        return None if interface is None else interface.get("max_ip_mtu")
+        """Return the largest IP MTU that the interface can be given, None where nothing is known."""
+        found = self.capability(end)
+        return None if found is None else found.ip_mtu
+
+    def unsettable(self, end: End) -> str | None:
+        """Return why the interface has no MTU of its own to set, None where it has one."""
+        return unsettable(self.intent.devices[end.device].platform, self._model(end), end.interface)
+
+    def card(self, end: End) -> Card | None:
+        """Return the card behind an interface that is known to carry less than it accepts, unless that is waived."""
+        if self.intent.waived("known_limit", end.device, str(end)):
+            return None
+        return card_of(self.intent.devices[end.device].platform, end.interface)
+
+    def _model(self, end: End) -> str | None:
+        model = self.states.get(end.device, {}).get("model")
+        return None if model is None else str(model)
 
     def parent(self, end: End) -> End | None:
         """Return the interface below, where the device names one that it has itself."""

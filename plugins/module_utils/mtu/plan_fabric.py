@@ -215,7 +215,7 @@ def _far(planner: Planner, source: Segment, target: Segment, size: int, carrying
     if not gateways[0] or not gateways[1]:
         return False
     carried = carrying.between(gateways[0][0].device, gateways[1][0].device)
-    if carried is None or carried < size + planner.scope.overhead:
+    if carried is None or carried < planner.scope.outer(size):
         reason = "there is no path" if carried is None else f"a path carries {carried}"
         first, second = sorted((source.name, target.name), key=natural_key)
         planner.scope.note(f"{first} and {second} are not lifted towards each other: {reason}.")

@@ -66,6 +66,7 @@ class _Checker:
         yield self.hosts()
         yield self.guards()
         yield self.gateways()
+        yield self.capabilities()
 
     def _touched(self, host: str) -> bool:
         return self.touchable is None or host in self.touchable
@@ -193,6 +194,20 @@ class _Checker:
                         reason = "the gateway sends more than a host receives"
                         yield Finding(gateway.device, gateway.interface, reason, text, blocking=False)
                         break
+
+    def capabilities(self) -> Iterator[Finding]:
+        """Yield interfaces that have no MTU of their own to set, and cards that carry less than they accept."""
+        for end, role in self._wanted_ends():
+            size = self.live.ip_mtu(end)
+            why = self.live.unsettable(end)
+            if why and size is not None and size < self.intent.ip_mtu:
+                reason = "this interface has no MTU of its own to raise: what needs it is left out"
+                yield Finding(end.device, end.interface, reason, f"IP MTU {size}, {role}. {why}", blocking=False)
+            card = self.live.card(end)
+            if card:
+                reason = f"this card carries {card.ip_mtu} at most, whatever MTU it accepts"
+                text = f"{card.name} {card.harm} ({card.source}); if that is mended, waive known_limit"
+                yield Finding(end.device, end.interface, reason, text, blocking=False)
 
 
 def _has_ipv4(interface: Mapping[str, Any]) -> bool:

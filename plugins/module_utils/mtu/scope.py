@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Collection
 
-from .encapsulation import encapsulation_overhead
+from .encapsulation import LEAST_INSIDE, left_inside, underlay_needs
 from .errors import JumboError
 from .intent_types import End, Link, Segment
+from .link_limit import LinkEnd, largest_common
 from .live import Live
+from .stacked import child_allows, parent_needs
 from .steps import Change
 from .units import device_mtu
 
@@ -35,6 +37,7 @@ class LinkTarget:
     link: Link
     ip_mtu: int
     limited_by: str | None
+    sentence: str | None = None
 
 
 class Scope:
@@ -48,8 +51,17 @@ class Scope:
         self.notes: list[str] = []
         self.problems: list[JumboError] = []
         jumbo = self.topology.jumbo_segments()
-        self.overhead = encapsulation_overhead(self.intent.encapsulations)
-        self.needed = max([segment.ip_mtu for segment in jumbo], default=self.intent.ip_mtu) + self.overhead
+        largest = max([segment.ip_mtu for segment in jumbo], default=self.intent.ip_mtu)
+        self.needed = self.outer(largest)
+        self.overhead = self.needed - largest
+
+    def outer(self, size: int) -> int:
+        """Return the IP MTU that a routed link needs for packets of that size, encapsulated."""
+        return underlay_needs(size, self.intent.encapsulations)
+
+    def inner(self, size: int) -> int:
+        """Return the largest packet that a routed link of that size carries, encapsulated."""
+        return left_inside(size, self.intent.encapsulations, least=-size)
 
     def note(self, sentence: str) -> None:
         """Remember a sentence for the reader, once."""
@@ -59,12 +71,12 @@ class Scope:
     def may_change(self, end: End) -> bool:
         """Tell whether an interface may appear in a change at all."""
         allowed = self.touchable is None or end.device in self.touchable
-        return allowed and self.live.is_read(end.device) and not self.intent.is_excluded(end)
+        known = self.live.is_read(end.device) and not self.live.unsettable(end)
+        return allowed and known and not self.intent.is_excluded(end)
 
     def size_change(self, end: End, to: int, tagging: str = "untagged") -> Change:
         """Return the change of an interface's IP MTU, the platform's own numbers beside it."""
-        platform = self.intent.devices[end.device].platform
-        number = device_mtu(to, platform, tagging)
+        number = device_mtu(to, self._platform(end), tagging)
         return Change(end.device, end.interface, "ip_mtu", self.live.ip_mtu(end), to, self.live.device_mtu(end), number)
 
     # ------------------------------------------------------------------ segments
@@ -92,11 +104,19 @@ class Scope:
         wanted = self.live.pin_wanted(end)
         if self.live.is_read(end.device) and self.live.pin(end) is None and size > wanted:
             changes.append(Change(end.device, end.interface, "route_mtu", None, wanted))
-        for interface in (self.live.parent(end), end):
-            current = self.live.ip_mtu(interface) if interface else None
-            if interface and current is not None and current < size:
-                changes.append(self.size_change(interface, size))
+        parent = self.live.parent(end)
+        below = [(parent, parent_needs(self._platform(end), self._kind(end), size))] if parent else []
+        for interface, wish in (*below, (end, size)):
+            current = self.live.ip_mtu(interface)
+            if current is not None and current < wish:
+                changes.append(self.size_change(interface, wish))
         return changes
+
+    def _platform(self, end: End) -> str:
+        return self.intent.devices[end.device].platform
+
+    def _kind(self, end: End) -> str | None:
+        return (self.live.interface(end) or {}).get("kind")
 
     def obstacles(self, work: SegmentWork) -> list[str]:
         """Return what keeps a segment from being raised and used, as sentences; empty where nothing does."""
@@ -143,9 +163,12 @@ class Scope:
         wanted = work.segment.ip_mtu
         for change in work.changes:
             end = End(change.host, change.interface)
-            limit = self.live.limit(end)
-            if change.field == "ip_mtu" and limit is not None and limit < wanted:
-                self.refuse(str(end.device), end.interface, f"it can do {limit} at most", wanted)
+            most = self.live.capability(end)
+            if change.field == "ip_mtu" and most is not None and most.ip_mtu < change.to:
+                below = f" and {change.to} are needed below its child" if change.to > wanted else ""
+                self.refuse(
+                    end.device, end.interface, f"it can do {most.ip_mtu} at most{below} ({most.source})", wanted
+                )
         for end in self.topology.hosts_in(work.segment):
             for link in self.topology.access_links(end):
                 box = self.live.through_limit(link)
@@ -155,56 +178,58 @@ class Scope:
     def refuse(self, host: str, name: str, reason: str, wish: int) -> None:
         """Note that `jumbo_ip_mtu` can't be reached, with the largest value that could."""
         common = self.largest_common()
-        self.problems.append(
-            JumboError(
-                f"jumbo_ip_mtu cannot be reached: {reason}",
-                host=host,
-                object=name,
-                variable="jumbo_ip_mtu",
-                wish=wish,
-                limit=f"1280-{common}",
-                advice=f"The largest common value of all that carries jumbo packets is {common}",
+        if common >= LEAST_INSIDE:
+            limit, advice = (
+                f"{LEAST_INSIDE}-{common}",
+                f"The largest common value of all that carries jumbo packets is {common}",
             )
+        else:
+            limit = f"nothing: {common} would be left, less than {LEAST_INSIDE}"
+            advice = f"Leave {host}:{name} out of jumbo_segments and jumbo_links, or shorten jumbo_encapsulations"
+        message = f"jumbo_ip_mtu cannot be reached: {reason}"
+        self.problems.append(
+            JumboError(message, host=host, object=name, variable="jumbo_ip_mtu", wish=wish, limit=limit, advice=advice)
         )
 
     def largest_common(self) -> int:
         """Return the largest size that every host, gateway, port and link of the jumbo segments can do."""
-        limits = [self.intent.underlay_ip_mtu - self.overhead]
+        limits = [self.inner(self.intent.underlay_ip_mtu)]
         for segment in self.topology.jumbo_segments():
             for end in [*self.topology.hosts_in(segment), *self.topology.gateways(segment)]:
-                limits.append(self.live.limit(end) or limits[0])
+                limits += [self._most(end, limits[0]), self._most_on_parent(end, limits[0])]
                 for link in self.topology.access_links(end) if end in self.topology.endpoints() else []:
                     port = self.topology.logical(link.other(link.end_on(end.device)))
-                    limits += [self.live.limit(port) or limits[0], *(self.live.through_limit(link) or ())[:1]]
-        limits += [self.link_target(link).ip_mtu - self.overhead for link in self.topology.uplinks()]
+                    limits += [self._most(port, limits[0]), *(self.live.through_limit(link) or ())[:1]]
+        limits += [self.inner(self.link_target(link).ip_mtu) for link in self.topology.uplinks()]
         return min(limits)
+
+    def _most(self, end: End, unknown: int) -> int:
+        limit = self.live.limit(end)
+        return unknown if limit is None else limit
+
+    def _most_on_parent(self, end: End, unknown: int) -> int:
+        parent = self.live.parent(end)
+        limit = self.live.limit(parent) if parent else None
+        return unknown if limit is None else child_allows(self._kind(end), limit)
 
     def link_target(self, link: Link) -> LinkTarget:
         """Return what a routed link shall carry: the wish, clamped by either end and by what is in the cable."""
-        wish = self.intent.underlay_ip_mtu
-        limits: list[tuple[int, str]] = []
-        for port in link.ends:
-            limit = self.live.limit(self.topology.logical(port))
-            if limit is not None:
-                limits.append((limit, str(self.topology.logical(port))))
-        box = self.live.through_limit(link)
-        limits += [box] if box else []
-        size, name = min(limits, default=(wish, ""))
-        return LinkTarget(link, size, name) if size < wish else LinkTarget(link, wish, None)
+        ends = [self._link_end(self.topology.logical(port), link.tagging) for port in link.ends]
+        found = largest_common(str(link), self.intent.underlay_ip_mtu, ends, self.live.through_limit(link))
+        return LinkTarget(link, found.ip_mtu, found.limited_by, found.sentence)
+
+    def _link_end(self, end: End, tagging: str) -> LinkEnd:
+        return LinkEnd(str(end), self._platform(end), tagging, self.live.capability(end))
 
     def clamps(self) -> tuple[dict[str, Any], ...]:
         """Return the links that can't carry the wished size, each with the reason as a sentence."""
-        found = []
-        for target in map(self.link_target, self.topology.uplinks()):
-            if target.limited_by:
-                wish = self.intent.underlay_ip_mtu
-                sentence = f"{target.link} carries {target.ip_mtu}, not {wish}: {target.limited_by} can do no more"
-                found.append(
-                    {
-                        "link": str(target.link),
-                        "ip_mtu": target.ip_mtu,
-                        "limited_by": target.limited_by,
-                        "sentence": sentence,
-                    }
-                )
-        return tuple(found)
+        targets = [target for target in map(self.link_target, self.topology.uplinks()) if target.limited_by]
+        return tuple(
+            {
+                "link": str(target.link),
+                "ip_mtu": target.ip_mtu,
+                "limited_by": target.limited_by,
+                "sentence": target.sentence,
+            }
+            for target in targets
+        )

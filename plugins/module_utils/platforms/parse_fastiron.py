@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..mtu.capability import box_receives
+
 _HEADER = re.compile(
     r"^(?P<name>\S.*?) is (?P<state>up|down|disabled|empty|[a-z ]+), line protocol is (?P<line>\w+)", re.MULTILINE
 )
 _MTU = re.compile(r"\b(?P<ip>IP )?MTU (?P<size>\d+) bytes")
 _SENDING = re.compile(r"Sending (\d+), \d+-byte")
 _SUCCESS = re.compile(r"Success rate is (\d+) percent \((\d+)/(\d+)\)")
-
-FRAME_SIZES = 10178  # MTU lines from here on are frames
-JUMBO_RECEIVE = 10178  # 10200 - 22, the smallest reading of a number whose meaning isn't confirmed
-PLAIN_RECEIVE = 1500
 
 
 def parse_ping(text: str) -> dict[str, Any]:
@@ -50,8 +48,9 @@ def _interface(header: re.Match[str], block: str) -> dict[str, Any]:
     name = header["name"].strip()
     line = _MTU.search(block)
     number = int(line["size"]) if line else None
-    is_frame = bool(line and not line["ip"] and number and number >= FRAME_SIZES)
-    receive = JUMBO_RECEIVE if is_frame else PLAIN_RECEIVE if number == PLAIN_RECEIVE else None
+    plain, jumbo = box_receives(jumbo=False), box_receives(jumbo=True)
+    is_frame = bool(line and not line["ip"] and number and number >= jumbo)  # no IP interface sends that much
+    receive = jumbo if is_frame else plain if number == plain else None
     addresses = re.findall(r"Internet address is (\d\S+?),?\s", block)
     trunk = re.search(r"Member of active trunk ports .*Lag Interface is (\S+)", block)
     return {

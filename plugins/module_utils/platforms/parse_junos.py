@@ -11,6 +11,7 @@ import re
 from typing import Any, Iterator
 from xml.etree import ElementTree
 
+from ..mtu.capability import accepted_at_least
 from ..mtu.errors import JumboError
 
 _SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+) packets received")
@@ -151,7 +152,7 @@ def _interface(
         "name": name,
         "kind": _kind(name, parent),
         "ip_mtu": size,
-        "mru": None,
+        "mru": accepted_at_least(device, size),
         "device_mtu": device,
         "configured_mtu": None,
         "persisted_mtu": None,

@@ -28,6 +28,10 @@ TEMPLATES = [
     ("9018 | jumbo.fabric.ip_mtu('junos', tagging='tagged')", 9000),
     ("['vxlan'] | jumbo.fabric.encapsulation_overhead", 50),
     ("[{'type': 'gre', 'options': {'key': true}}] | jumbo.fabric.encapsulation_overhead", 28),
+    ("['ipsec_esp'] | jumbo.fabric.encapsulation_overhead(9000)", 56),
+    ("9000 | jumbo.fabric.underlay_ip_mtu(['vxlan'])", 9050),
+    ("9000 | jumbo.fabric.inner_ip_mtu('vxlan')", 8950),
+    ("9202 | jumbo.fabric.device_mtu('junos', model='qfx5120-48y')", 9216),
     ("{'x': 5} | jumbo.fabric.counter_delta({'x': 3})", {"x": {"delta": 2, "reset": False, "wrapped": False}}),
     ("{'x': counted} | jumbo.fabric.counter_delta({'x': 3})", {"x": {"delta": 4, "reset": False, "wrapped": False}}),
     ("fleet | jumbo.fabric.mtu_drift({'leaf1': {'Ethernet1': 9214}}) | map(attribute='kind')", ["low"]),
@@ -59,11 +63,10 @@ def test_in_a_playbook(tmp_path):
         "ANSIBLE_COLLECTIONS_PATH": str(FOLDER.parents[1] / "collections"),
         "ANSIBLE_CONFIG": str(tmp_path / "ansible.cfg"),
         "ANSIBLE_LOCAL_TEMP": str(tmp_path / "local"),
-        "ANSIBLE_INVENTORY": "localhost,",
     }
     program = pathlib.Path(sys.executable).with_name("ansible-playbook")
     interpreter = f"ansible_python_interpreter={sys.executable}"
-    command = [str(program), "-c", "local", "-e", interpreter, str(tmp_path / "play.yml")]
+    command = [str(program), "-i", "localhost,", "-c", "local", "-e", interpreter, str(tmp_path / "play.yml")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "found.json").read_text(encoding="utf-8")) == [value for _text, value in TEMPLATES]
@@ -85,6 +88,9 @@ def test_results_are_plain_values():
         lambda: mtu.device_mtu(9000, "junos", "q-in-q"),
         lambda: mtu.ip_mtu("Unlimited", "junos"),
         lambda: mtu.encapsulation_overhead(["vxlna"]),
+        lambda: mtu.underlay_ip_mtu(65535, ["vxlan"]),
+        lambda: mtu.inner_ip_mtu(1300, ["vxlan"]),
+        lambda: mtu.device_mtu(9214, "junos", model="qfx5120-48y"),
         lambda: parsers.parse_interfaces("x", "nxos"),
         lambda: parsers.parse_interfaces("{not json", "eos"),
         lambda: parsers.parse_interfaces("[not json", "linux"),

@@ -175,7 +175,8 @@ def test_links_are_clamped_with_a_sentence():
     assert (clamp["ip_mtu"], clamp["limited_by"]) == (9194, "spine1:Ethernet2")
     assert (
         clamp["sentence"]
-        == "leaf2:Ethernet1 - spine1:Ethernet2 carries 9194, not 9214: spine1:Ethernet2 can do no more"
+        == "leaf2:Ethernet1 - spine1:Ethernet2 carries 9194, not 9214: spine1:Ethernet2 can do no more "
+        "(told by the device); that is 9194 on leaf2:Ethernet1 (eos) and 9194 on spine1:Ethernet2 (eos)"
     )
     assert ("leaf2", "Ethernet1", "ip_mtu", 1500, 9194) in changes(plan, "fabric.1.link")
     assert plan.step("fabric.1.link").gate.ip_mtus == (9194, 1500)
@@ -292,7 +293,7 @@ def test_device_numbers_stand_beside():
             port["device_mtu"] = 1514
 
     change = next(c for c in planned(hosts, change=number).step("fabric.1.link").changes if c.host == "spine1")
-    assert (change.before, change.to, change.from_device_mtu, change.to_device_mtu) == (1500, 9214, 1514, 9228)
+    assert (change.before, change.to, change.from_device_mtu, change.to_device_mtu) == (1500, 9178, 1514, 9192)
 
 
 def test_a_lag_is_raised_once_by_its_name():
