@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .capability_table import CARDS, FAMILIES, Card, Family
 from .errors import JumboError
 from .platform_table import BOX_RECEIVES, BOX_RECEIVES_JUMBO, LAYER2, PLATFORMS
-from .units import device_mtu, ip_mtu, whole_number
+from .units import IP_MTU_RANGE, device_mtu, ip_mtu, whole_number
 
 TOLD = "told by the device"
 
@@ -49,6 +49,7 @@ def card_of(platform: str, interface: str) -> Card | None:
     return next((card for card in CARDS if card.platform == platform and re.search(card.pattern, interface)), None)
 
 
+@functools.lru_cache(maxsize=None)
 def limit_of(
     platform: str, model: str | None, interface: str, tagging: str = "untagged", told: int | None = None
 ) -> Limit:
@@ -57,12 +58,18 @@ def limit_of(
         family = family_of(platform, model)
         found = Limit(ip_mtu(family.most, platform, tagging), family.most, f"{family.name}: {family.source}")
     else:
-        found = Limit(told, device_mtu(told, platform, tagging), TOLD)
+        found = told_limit(platform, tagging, told)
     card = card_of(platform, interface)
     if card is not None and card.ip_mtu < found.ip_mtu:
         own = device_mtu(card.ip_mtu, platform, tagging)
         return Limit(card.ip_mtu, own, f"{card.name} {card.harm}: {card.source}")
     return found
+
+
+def told_limit(platform: str, tagging: str, told: int) -> Limit:
+    """Return a limit that the device has named itself; virtual devices name more than an IP packet can have."""
+    size = min(told, IP_MTU_RANGE[1])
+    return Limit(size, device_mtu(size, platform, tagging), TOLD)
 
 
 def unsettable(platform: str, model: str | None, interface: str) -> str | None:

@@ -6,11 +6,11 @@ import functools
 import ipaddress
 from typing import Any, Iterator, Mapping
 
-from .capability import TOLD, Limit, card_of, limit_of, unsettable
+from .capability import Limit, card_of, limit_of, told_limit, unsettable
 from .capability_table import Card
 from .intent_types import End, Intent, Link, Segment
 from .topology import Topology
-from .units import device_mtu, frame_to_ip_mtu
+from .units import frame_to_ip_mtu
 
 DEFAULT_ROUTE = "0.0.0.0/0"
 
@@ -78,7 +78,7 @@ class Live:
             return None
         tagging, told = self.tagging(end), interface.get("max_ip_mtu")
         if self.intent.waived("known_limit", end.device, str(end)):
-            return None if told is None else Limit(told, device_mtu(told, device.platform, tagging), TOLD)
+            return None if told is None else told_limit(device.platform, tagging, told)
         return limit_of(device.platform, self._model(end), end.interface, tagging, told)
 
     def limit(self, end: End) -> int | None:

@@ -72,6 +72,7 @@ Physical interface: gr-0/0/0, Enabled, Physical link is Down
 def test_junos_text():
     found = by_name(JUNOS_TEXT, "junos")
     port = found["xe-0/0/1"]
+    assert port["mru"] == 9178
     assert (port["device_mtu"], port["ip_mtu"], port["counters"]["oversize"], port["counters"]["runts"]) == (
         9192,
         9178,

@@ -62,6 +62,7 @@ def test_what_the_device_tells_goes_before_the_table():
     found = capability.limit_of("eos", "vEOS-lab", "Ethernet4", told=9194)
     assert (found.ip_mtu, found.source) == (9194, "told by the device")
     assert capability.limit_of("junos", "mx204", "et-0/0/0", told=9486).device_mtu == 9500
+    assert capability.limit_of("linux", None, "wg0", told=2147483552).ip_mtu == 65535  # what wireguard says
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,13 @@ def test_a_card_that_carries_less_than_it_accepts_is_not_believed(interface, tol
 )
 def test_what_an_interface_sends_and_accepts(platform, number, more, sends, accepts):
     assert capability.capability_of(platform, number, **more) == capability.Capability(sends, accepts)
+
+
+@pytest.mark.parametrize(
+    ("number", "sends", "accepts"), [(9192, 9178, 9178), (9192, 9000, 9170), (9192, None, None), (None, 9000, None)]
+)
+def test_what_a_port_accepts_is_not_overstated_where_its_tags_are_not_told(number, sends, accepts):
+    assert capability.accepted_at_least(number, sends) == accepts
 
 
 def test_a_protocol_has_to_fit_in_its_device():
