@@ -1,36 +1,63 @@
-"""The record of a roll-out, a line of JSON per event on disk before it is acted on; and the lock of its directory."""
+"""The record of a roll-out, a line of JSON per event on disk before it is acted on.
+
+Lines are chained: each carries a digest of the one before and of itself, and a file beside the journal names the last
+one. So a journal that was edited, cut off or put together from others is refused: what it does not tell would stay
+applied. The chain finds mistakes and damage; whoever can write both files can also forge them.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import fcntl
-import getpass
+import hashlib
 import json
 import os
-import platform
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping
+from typing import Any, Callable, Dict, Mapping
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 EVENTS = ("intent", "done")
-VERBS = ("arm", "apply", "probe", "confirm", "revert", "lift", "persist", "open", "close")
+VERBS = (
+    "arm",
+    "apply",
+    "probe",
+    "confirm",
+    "revert",
+    "lift",
+    "persist",
+    "open",
+    "close",
+    "resume",
+    "plan",
+    "approve",
+    "soak",
+)
+HEAD_SUFFIX = ".head"
 _TAIL = 65536
+_DIGITS = 12
 
 Line = Dict[str, Any]
 
 
 class Journal:
-    """Append-only; safe for many processes at once (flock, one write per line, fsync)."""
+    """Append-only; safe for many processes at once (flock, one write per line, fsync).
 
-    def __init__(self, path: Path) -> None:
+    A line: {chain, seq, time, step, host, event, verb, data}. `chain` is the SHA-256 of the chain before and this line.
+    `fence` is called before an intent is written, and raises where this process may begin nothing any more.
+    """
+
+    def __init__(self, path: Path, fence: Callable[[], None] | None = None) -> None:
         self.path = path
+        self.fence = fence
+        self.head = path.with_name(path.name + HEAD_SUFFIX)
 
     def write(self, *, step: str, host: str, event: str, verb: str, data: Mapping[str, Any]) -> Line:
         """Append one line and return it when it is on disk. `intent` goes before the act, `done` after it."""
         if event not in EVENTS or verb not in VERBS:
             raise ValueError(f"journal: event {event!r} or verb {verb!r} is not of {EVENTS}, {VERBS}")
+        if event == "intent" and self.fence is not None:
+            self.fence()
         try:
             return self._append(step, host, event, verb, data)
         except OSError as error:
@@ -45,8 +72,9 @@ class Journal:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             last = _last_line(descriptor)
+            before = last or {"seq": 0, "chain": ""}
             line = {
-                "seq": (json.loads(last)["seq"] + 1) if last else 1,
+                "seq": before["seq"] + 1,
                 "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds"),
                 "step": step,
                 "host": host,
@@ -54,21 +82,79 @@ class Journal:
                 "verb": verb,
                 "data": dict(data),
             }
+            line["chain"] = _chain(str(before.get("chain", "")), line)
             _write_all(descriptor, (json.dumps(line, sort_keys=True) + "\n").encode())
             os.fsync(descriptor)
+            self._write_head(line)
         finally:
             os.close(descriptor)  # gives the flock back
         return line
 
-    def lines(self) -> list[Line]:
-        """Return every whole line; what a crash in mid-write left is dropped: nobody had acted on it yet."""
+    def _write_head(self, line: Line) -> None:
+        """Name the last line in a file of fixed length, overwritten in place; a crash leaves it one line behind."""
+        descriptor = os.open(str(self.head), os.O_WRONLY | os.O_CREAT, 0o600)
         try:
-            content = self.path.read_bytes()
+            os.pwrite(descriptor, f"{line['seq']:>{_DIGITS}} {line['chain']}\n".encode(), 0)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def lines(self) -> list[Line]:
+        """Return every whole line; what a crash in mid-write left is dropped: nobody had acted on it yet.
+
+        Raises JumboError where the lines are not all that was written, as it was written.
+        """
+        try:
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                content, head = file.read(), self._read_head()
         except FileNotFoundError:
+            if self._read_head() is not None:
+                raise self._refused("it is gone, and the file that names its last line is there") from None
             return []
         except OSError as error:
             raise JumboError(f"the journal cannot be read: {error.strerror}", object=str(self.path)) from None
-        return [json.loads(line) for line in content.split(b"\n") if _is_whole(line)]
+        found = [line for line in map(_whole, content.split(b"\n")) if line is not None]
+        self._verify(found, head)
+        return found
+
+    def _read_head(self) -> tuple[int, str] | None:
+        try:
+            number, chain = self.head.read_text("ascii").split()
+            return int(number), chain
+        except FileNotFoundError:
+            return None
+        except (ValueError, UnicodeDecodeError):
+            raise self._refused(f"{self.head.name} is not what was written") from None
+
+    def _verify(self, lines: list[Line], head: tuple[int, str] | None) -> None:
+        chain = ""
+        for number, line in enumerate(lines, 1):
+            chain = _chain(chain, line)
+            if line.get("seq") != number or line.get("chain") != chain:
+                raise self._refused(f"line {number} is not what was written, or a line before it is missing")
+        if head is None:
+            if len(lines) > 1:
+                raise self._refused(f"{self.head.name}, which names its last line, is missing")
+            return
+        number, chain = head
+        if number > len(lines):
+            raise self._refused(f"it ends at line {len(lines)}, and line {number} was written")
+        if lines[number - 1]["chain"] != chain:
+            raise self._refused(f"line {number} is not the one that {self.head.name} names")
+
+    def _refused(self, reason: str) -> JumboError:
+        return JumboError(
+            f"the journal was edited, cut off or put together: {reason}",
+            object=str(self.path),
+            advice="What is applied cannot be known from it. Bring back the untouched evidence; without it see what "
+            "the devices hold, and begin anew in another jumbo_evidence_dir with jumbo_resume: new.",
+        )
+
+
+def _chain(before: str, line: Line) -> str:
+    content = json.dumps({key: value for key, value in line.items() if key != "chain"}, sort_keys=True)
+    return hashlib.sha256(f"{before}{content}".encode()).hexdigest()
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
@@ -77,7 +163,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
         content = content[os.write(descriptor, content) :]
 
 
-def _last_line(descriptor: int) -> bytes:
+def _last_line(descriptor: int) -> Line | None:
     """Return the last whole line, and end a torn one so that the next line starts on its own."""
     size = os.fstat(descriptor).st_size
     tail = b""
@@ -88,100 +174,13 @@ def _last_line(descriptor: int) -> bytes:
         tail = os.pread(descriptor, step, position) + tail
     if tail and not tail.endswith(b"\n"):
         os.write(descriptor, b"\n")
-        tail = tail[: tail.rfind(b"\n") + 1]
-    lines = [line for line in tail.split(b"\n") if _is_whole(line)]
-    return lines[-1] if lines else b""
+    return next((line for line in map(_whole, reversed(tail.split(b"\n"))) if line is not None), None)
 
 
-def _is_whole(line: bytes) -> bool:
+def _whole(text: bytes) -> Line | None:
+    """Return a line of a journal, None where it is none: what a crash left of one."""
     try:
-        return isinstance(json.loads(line), dict)
+        line = json.loads(text) if text else None
     except ValueError:
-        return False
-
-
-class Lock:
-    """One roll-out at a time in an evidence directory. A lock whose process is gone is taken over."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def take(self, rollout: str, pid: int) -> None:
-        """Take the lock for a process (ansible-playbook itself, not its worker); JumboError names the holder."""
-        content = json.dumps(_holder(rollout, pid)).encode()
-        with self._one_taker():
-            holder = self.holder()
-            if holder is not None and _is_alive(holder):
-                raise JumboError(
-                    f"another roll-out is running: {holder['rollout']} of {holder['user']} on {holder['host']}, "
-                    f"process {holder['pid']}, since {holder['since']}",
-                    object=str(self.path),
-                    advice="Wait for it. If you know that it is gone on another machine, delete the lock file.",
-                )
-            scratch = self.path.with_name(f".{self.path.name}-{rollout}")
-            scratch.write_bytes(content)
-            os.replace(str(scratch), str(self.path))
-
-    @contextlib.contextmanager
-    def _one_taker(self) -> Iterator[None]:
-        """Let one process at a time look and take: forked workers cannot hold a flock for a whole roll-out."""
-        descriptor = os.open(str(self.path.parent), os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
-    def holder(self) -> dict[str, Any] | None:
-        """Return who holds it: {rollout, user, host, pid, started, boot_id, since}; None where nobody does."""
-        try:
-            holder = json.loads(self.path.read_text())
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise JumboError(
-                f"the lock cannot be read: {error}",
-                object=str(self.path),
-                advice="See who owns this evidence directory; if nobody is using it, delete the lock file.",
-            ) from None
-        return dict(holder)
-
-    def release(self, rollout: str) -> None:
-        """Give the lock back; somebody else's stays."""
-        holder = self.holder()
-        if holder is not None and holder.get("rollout") == rollout:
-            self.path.unlink(missing_ok=True)
-
-
-def _holder(rollout: str, pid: int) -> dict[str, Any]:
-    return {
-        "rollout": rollout,
-        "user": getpass.getuser(),
-        "host": platform.node(),
-        "pid": pid,
-        "started": _process_start(pid),
-        "boot_id": _boot_id(),
-        "since": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-    }
-
-
-def _is_alive(holder: Mapping[str, Any]) -> bool:
-    """Judge by process id, its start time and this boot; a holder on another machine counts as alive."""
-    if holder.get("host") != platform.node():
-        return True
-    return holder.get("boot_id") == _boot_id() and _process_start(int(holder["pid"])) == holder.get("started")
-
-
-def _process_start(pid: int) -> str | None:
-    """Return field 22 of /proc/PID/stat (proc(5)): start time in clock ticks after boot; None for no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
         return None
-
-
-def _boot_id() -> str | None:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return None
+    return line if isinstance(line, dict) else None

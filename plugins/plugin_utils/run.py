@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import secrets
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants
-from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal, Lock
+from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
+from ansible_collections.jumbo.fabric.plugins.module_utils.lock import Lock
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
 
@@ -19,14 +21,17 @@ POINTER = "jumbo-rollout"
 """A file in Ansible's own temporary directory, which belongs to one ansible-playbook process and is removed with it.
 It tells every worker and every lookup of that process which evidence directory is theirs."""
 
+PLANNED = ("plan", "intent")
+"""The files that say what a roll-out is about."""
+
 
 class Run:
     """One roll-out: `<evidence dir>/<id>/` with state.json, plan.json, fleet.json, intent.json and journal.jsonl."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.journal = Journal(path / "journal.jsonl")
         self.lock = Lock(path.parent / "lock")
+        self.journal = Journal(path / "journal.jsonl", fence=self.lock.require_ours)
 
     @property
     def id(self) -> str:
@@ -96,6 +101,31 @@ class Run:
             os.fsync(file.fileno())
         os.replace(scratch, path)
         return path
+
+    def note_plan(self) -> None:
+        """Write into the journal what this roll-out was planned with: later ones act on these files."""
+        digests = {name: self.digest(name) for name in PLANNED}
+        self.journal.write(step="rollout", host="", event="done", verb="plan", data=digests)
+
+    def digest(self, name: str) -> str | None:
+        """Return the SHA-256 of `<name>.json`, None where it is not there."""
+        try:
+            return hashlib.sha256((self.path / f"{name}.json").read_bytes()).hexdigest()
+        except FileNotFoundError:
+            return None
+
+    def verify(self) -> None:
+        """Raise JumboError where the journal, or the plan that belongs to it, is not what was written."""
+        for line in self.journal.lines():
+            if line["verb"] != "plan":
+                continue
+            for name in PLANNED:
+                if self.digest(name) != line["data"][name]:
+                    raise JumboError(
+                        f"{name}.json is not the one that the journal of this roll-out was written with",
+                        object=str(self.path),
+                        advice="Bring back the untouched evidence: what is applied is taken back by it.",
+                    )
 
     def state(self) -> dict[str, Any]:
         """Return what plays share; the keys are in plugin_utils/waves.py."""

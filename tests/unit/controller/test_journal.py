@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal, Lock
+from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
+from ansible_collections.jumbo.fabric.plugins.module_utils.lock import Lock
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 
