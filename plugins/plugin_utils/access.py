@@ -23,6 +23,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import short_name
+from ansible_collections.jumbo.fabric.plugins.module_utils.whoami import operator
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.ssh import LinuxShell, variables_of
 
@@ -49,6 +50,7 @@ def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) ->
         address=str(_value(variables, "ansible_host") or host),
         port=_number(host, variables, "ansible_httpapi_port", (1, 65535)),
         user=_value(variables, "ansible_user"),
+        operator=operator(),
         password=password,
         enable_password=_value(variables, "ansible_become_password"),
         use_tls=_flag(variables, "ansible_httpapi_use_ssl"),
@@ -71,6 +73,7 @@ def _linux(host: str, variables: Mapping[str, Any]) -> Access:
         platform="linux",
         address=str(_value(variables, "ansible_host") or host),
         user=_value(variables, "ansible_user"),
+        operator=operator(),
         password=_value(variables, "ansible_password"),
         other_secrets=tuple(str(value) for name, value in shell.variables.items() if value and is_secret(name)),
         run_program=shell.run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -68,8 +69,10 @@ def read_states(
 
     def read(access: Access) -> State:
         wanted = (interfaces or {}).get(access.host)
+        begun = time.monotonic()
         try:
-            return open_driver(access).read(only_interfaces=only_interfaces, interfaces=wanted)
+            state = open_driver(access).read(only_interfaces=only_interfaces, interfaces=wanted)
+            return {**state, "read_seconds": round(time.monotonic() - begun, 3)}
         except JumboError as error:
             outcome = failed(access.host, error)
             return {"host": access.host, "error": outcome.error, "unreachable": outcome.unreachable}

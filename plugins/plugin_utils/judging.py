@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import gates, too_big
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.time_budget import SPARE_SECONDS
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, soak, summary, waves
@@ -18,9 +19,6 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 BASELINE_FLOWS = 8
 """Flows for each pair before anything is changed: enough to meet a dead leg, not to prove that there is none."""
-
-TIME_TO_CONFIRM = 15
-"""Seconds that must be left on every dead-man when confirming begins."""
 
 Step = Mapping[str, Any]
 
@@ -118,11 +116,12 @@ def _guard_reports(state: Mapping[str, Any]) -> list[str]:
 
 def _time_left(run: Run, step: Step, _evidence: Mapping[str, Any]) -> Trouble:
     """A step that is confirmed too late is not confirmed at all: say so before devices go back one by one."""
+    needed = run.state().get("confirm_seconds", {}).get(step["id"], SPARE_SECONDS)
     armed = [line for line in run.journal.lines() if line["step"] == step["id"] and line["verb"] == "arm"]
     now = datetime.datetime.now(datetime.UTC)
     for line in armed:
         gone = (now - datetime.datetime.fromisoformat(line["time"])).total_seconds()
-        if gone > line["data"]["within"] - TIME_TO_CONFIRM:
+        if gone > line["data"]["within"] - needed:
             within = line["data"]["within"]
             return f"{gone:.0f} s of {within} s are gone, too late to confirm: raise jumbo_confirm_within", []
     return "", []

@@ -26,6 +26,8 @@ class Access:
     use_tls: bool = True
     validate_certs: bool = True
     timeout: float = 30.0
+    operator: str | None = None
+    """Who runs this, `user@controller`: a host's guard tells it to whoever meets it."""
     other_secrets: tuple[str, ...] = field(default=(), repr=False)
     run_program: Callable[[Mapping[str, Any], bool], dict[str, Any]] | None = field(default=None, repr=False)
     """Linux hosts: sends one request of the `probe` package and returns its reply; True asks for a new connection."""

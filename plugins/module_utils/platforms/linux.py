@@ -110,7 +110,7 @@ class LinuxDriver:
             reply = self._persist({change["object"] for change in changes})
         else:
             request = {"verb": "apply", "id": guard_id(name), "within": within, "changes": handle["changes"]}
-            reply = self._ask(request)
+            reply = self._ask({**request, "by": self.access.operator})
         facts = _boot_facts if kind == "persist" else _facts
         difference = _difference(facts(reply.get("before") or {}), facts(reply.get("after") or {}))
         return {**handle, "diff": difference, "notes": reply.get("notes", [])}

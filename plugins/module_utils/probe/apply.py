@@ -34,7 +34,7 @@ def apply(request: Json) -> Json:
         before = snapshot(interfaces)
         if record.exists():
             guard.stop(record)  # the one of a change that is over may still be on its way out
-        record.create(_memory(record, request["changes"], within, interfaces))
+        record.create({**_memory(record, request["changes"], within, interfaces), "by": request.get("by")})
         try:
             guard.start(record)
             _perform(record, interfaces)

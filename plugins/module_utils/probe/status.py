@@ -25,6 +25,7 @@ def guard_status(record: Record) -> Json:
         "alive": alive,
         "pid": report.get("pid"),
         "adopted": bool(data.get("adopted")),
+        "by": data.get("by"),
         "seconds_left": record.seconds_left(),
         "interfaces": {
             name: {"ip_mtu": entry.get("ip_mtu"), "pin": entry.get("pin"), "lifts": lifted(entry)}
