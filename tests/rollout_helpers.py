@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
-from lab_helpers import BUNDLED, ROOT, RunningLab, environment, wait_until
+from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, network, overlay, wait_until
 
 LIMIT = 300.0
 
@@ -131,3 +132,19 @@ class Fabric:
 
     def routes(self, host: str) -> str:
         return self.lab.run(host, "ip", "-4", "route", "show", "table", "all")
+
+
+def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
+    """Yield what starts the bundled fabric, with a fault or not; it is taken down afterwards."""
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root here")
+
+    def start(fault: str = "", **variables: Any) -> Fabric:
+        extra = overlay(folder / "overlay", jumbo_lab_network=network(77), jumbo_soak="2s", **variables)
+        sources = [str(BUNDLED), extra]
+        done = lab_cli(folder / "lab", "up", "-i", sources[0], "-i", sources[1], "--fault", fault)
+        assert done.returncode == 0, done.stderr
+        return Fabric(folder / "lab", sources, folder / "evidence")
+
+    yield start
+    lab_cli(folder / "lab", "down")

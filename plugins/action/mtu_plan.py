@@ -7,6 +7,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ansible import constants, context
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import time_budget
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.elsewhere import other_rollouts
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import check
@@ -14,8 +17,9 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import Proo
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, judging, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import approval, fabric, judging, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import THREADS
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
@@ -42,37 +46,46 @@ class ActionModule(FabricAction):
         intent = read_intent(inventory)
         topology = Topology(intent)
         run.save("intent", inventory)
-        self._refuse_not_yet(intent, inventory)
         states = run.load("fleet")
         if states is None:
             raise JumboError("the fabric was not read", advice="The task before this one says why.")
         accesses = self.accesses(inventory)
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
         findings = check(intent, topology, states, touchable)
+        known = {path.name for path in run.path.parent.iterdir()}
+        findings += other_rollouts(states, known, take_over=intent.resume == "new")
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))
         self._refuse_blocked(findings)
         plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
         run.save("fleet", states)
+        self._refuse_too_slow(run, plan.as_dict()["steps"], states)
         proof = prove(plan, intent, topology, states)
         run.save("plan", plan.as_dict())
+        run.note_plan()
         if plan.steps:
             self._refuse_unhealthy(judging.baseline(topology, states, accesses, intent.baseline_ip_mtu), intent)
-        return self._planned(run, plan, proof, findings, differences)
+        return self._planned(run, intent, plan, proof, differences)
 
     def _planned(
         self,
         run: Run,
+        intent: Intent,
         plan: Plan,
         proof: Proof,
-        findings: list[dict[str, Any]],
         differences: dict[str, str],
     ) -> dict[str, Any]:
         data = plan.as_dict()
+        findings = run.state()["findings"]
         notes = summary.notes_of(data, proof.notes)
+        stages = waves.stages_of(data["steps"])
+        waiting = approval.first_waiting(run, intent, data["steps"])
+        if waiting:
+            notes.append(waiting["sentence"])
         run.update(
             lambda state: state.update(
                 verdict="planned" if self.check_mode else waves.GO,
-                stages=waves.stages_of(data["steps"]),
+                stages=waves.before(stages, waiting["stage"]) if waiting and not self.check_mode else stages,
+                waits=waiting,
                 notes=notes,
             )
         )
@@ -88,6 +101,20 @@ class ActionModule(FabricAction):
             "progress": lines + (summary.step_lines(data) if self.check_mode else []),
             "diff": [{"prepared": summary.titled(host, text)} for host, text in differences.items() if text],
         }
+
+    @staticmethod
+    def _refuse_too_slow(run: Run, steps: list[dict[str, Any]], states: dict[str, Any]) -> None:
+        """Refuse steps whose first device would go back before the last is confirmed; note what confirming takes."""
+        seconds = {host: state.get("read_seconds", 0.0) for host, state in states.items()}
+        forks = context.CLIARGS.get("forks") or constants.DEFAULT_FORKS
+        confirm = {}
+        for step in steps:
+            if step["dead_man"] and step["changes"]:
+                at_once = THREADS if step["phase"] in waves.CONDUCTED else int(forks)
+                found = time_budget.budget(step, seconds, at_once)
+                time_budget.refuse_too_slow(found, step["dead_man"]["seconds"], at_once)
+                confirm[step["id"]] = found.confirm
+        run.update(lambda state: state.update(confirm_seconds=confirm))
 
     @staticmethod
     def _refuse_unhealthy(problems: list[str], intent: Intent) -> None:
@@ -107,27 +134,6 @@ class ActionModule(FabricAction):
             if finding["host"] in unread:
                 finding.update(reason=unread[finding["host"]]["error"]["text"], evidence="not read in preflight")
         state["findings"] = findings
-
-    @staticmethod
-    def _refuse_not_yet(intent: Intent, inventory: dict[str, Any]) -> None:
-        """Refuse what this version would silently not do."""
-        resume = {entry["variables"].get("jumbo_resume", "auto") for entry in inventory.values()}
-        if intent.approve:
-            raise JumboError(
-                "this version cannot wait for an approval",
-                variable="jumbo_approve",
-                wish=list(intent.approve),
-                limit="[]",
-                advice="Run one stage at a time with jumbo_stages instead.",
-            )
-        if resume & {"resume", "revert"}:
-            raise JumboError(
-                "this version does not resume an unfinished roll-out",
-                variable="jumbo_resume",
-                wish=", ".join(sorted(resume)),
-                limit="auto, new",
-                advice="Run the roll-out again: it reads the fabric and plans from there. rollback.yml takes back.",
-            )
 
     @staticmethod
     def _refuse_blocked(findings: list[dict[str, Any]]) -> None:

@@ -9,7 +9,17 @@ from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, judging, past, soak, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
+    conduct,
+    fabric,
+    judging,
+    past,
+    resume,
+    soak,
+    standing,
+    summary,
+    waves,
+)
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import CONFIRMING, MAKING, Executor, Outcome
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
@@ -38,6 +48,7 @@ class ActionModule(FabricAction):
         if run.state()["verdict"] != waves.GO:
             return {"changed": False, "skipped": True}
         state = run.update(lambda state: waves.open_numbered_wave(state, stage, number))
+        standing.note_opened(run.journal, state["wave"])
         if "soak" in state["wave"]["steps"]:
             waiting = self._wait_for_soak(run, plan_step(run, state["wave"]["steps"]["soak"]))
             if waiting:
@@ -52,7 +63,9 @@ class ActionModule(FabricAction):
             outcomes += applied
             lines += more
         taken_back = {"progress": []} if waves.wave_passed(run.state()) else self._take_back(run)
+        wave = state["wave"]
         state = run.update(lambda state: waves.close_wave(state, reverted=state["reverted"]))
+        standing.note_closed(run.journal, wave, state["verdict"])
         return {
             "changed": any(outcome.changed for outcome in outcomes),
             "passed": state["verdict"] == waves.GO,
@@ -69,23 +82,23 @@ class ActionModule(FabricAction):
         intent, topology = fabric.intent_of(run)
         if not soak.outlasts(intent.soak_seconds):
             return None
-        begun = soak.begun_earlier(run)
-        if begun is not None and soak.is_over(begun):
-            soak.carry_on(run, begun)
+        earlier = resume.soaking(run)
+        until = soak.carry_on(run, earlier) if earlier else None
+        if until is not None and soak.is_over(until):
             return None
-        if begun is not None:
-            soak.carry_on(run, begun)
-            until = begun["until"]
-        else:
+        wave = run.state()["wave"]
+        if until is None:
             accesses = self.accesses(fabric.hosts_of(run))
             watched = Measurement(topology, run.load("fleet"), accesses, 0).watched(step)
             states = fabric.read_states([accesses[host] for host in watched])
             for state in fabric.not_read(states).values():
                 reason = f"the soak cannot begin: {state['error']['text']}"
                 run.update(functools.partial(waves.abandon_wave, reason=reason))
+                standing.note_closed(run.journal, wave, "failed")
                 raise JumboError(reason, advice="What is lifted stays as proven; run the roll-out again.")
             until = soak.begin(run, states, intent.soak_seconds)
         run.update(waves.close_wave_soaking)
+        standing.note_closed(run.journal, wave, "soaking")
         return f"soaking until {until}: the next roll-out after that judges the counters and persists the lift"
 
     def _phase(self, run: Run, phase: str, step: dict[str, Any]) -> tuple[list[Outcome], list[str]]:
@@ -109,8 +122,7 @@ class ActionModule(FabricAction):
             return {"changed": False, "skipped": True, "progress": []}
         if state["wave"]["stage"] == "soak":
             # What was lifted may be of earlier roll-outs: all that no soak has ended for goes back.
-            unproven = [one for one in past.all_runs(run.path.parent) if not past.is_persisted(one) or one.id == run.id]
-            acts = past.take_back_runs([one for one in unproven if past.applied(one)], self.access)
+            acts = past.take_back_runs(past.unproven(run.path.parent, run.id), self.access)
         else:
             steps = waves.steps_to_take_back(state)
             phases = {step["id"]: step["phase"] for step in run.load("plan")["steps"] if step["id"] in steps}

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import interrupted, standing, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+
+interrupted.watch()  # ansible-playbook imports actions itself, before it forks
 
 
 class ActionModule(FabricAction):
@@ -69,10 +71,7 @@ class ActionModule(FabricAction):
         if not may_begin:
             return {"changed": False, "skipped": True, "skip_reason": "something before has not passed"}
         run.save("state", state)
-        wave = state["wave"]
-        run.journal.write(
-            step=f"{stage}.{wave['index']}", host="", event="intent", verb="open", data={"hosts": wave["hosts"]}
-        )
+        standing.note_opened(run.journal, state["wave"])
         return {"changed": False, "progress": [waves.wave_line(state)]}
 
     def _close_wave(self) -> dict[str, Any]:
@@ -81,13 +80,7 @@ class ActionModule(FabricAction):
         if wave is None:
             return {"changed": False, "skipped": True}
         state = run.update(lambda state: waves.close_wave(state, reverted=state.get("reverted")))
-        run.journal.write(
-            step=f"{wave['stage']}.{wave['index']}",
-            host="",
-            event="done",
-            verb="close",
-            data={"verdict": state["verdict"]},
-        )
+        standing.note_closed(run.journal, wave, state["verdict"])
         return {"changed": False, "verdict": state["verdict"], "progress": [f"wave {state['verdict']}"]}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import approval, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_report
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -23,6 +23,8 @@ class ActionModule(FabricAction):
         if run is None:
             return {"changed": False, "skipped": True}
         state = run.update(self._settle)
+        if state["verdict"] == "stopped" and state.get("waits"):
+            approval.note_waiting(run, state["waits"])
         report = write_report(run)
         changed = {change["host"] for stage in report["stages"] for change in stage["changes"]}
         lines = [f"verdict: {state['verdict']}"]
@@ -46,6 +48,8 @@ class ActionModule(FabricAction):
         if state["verdict"] == waves.GO and (missing := waves.not_run(state)):
             state["verdict"] = "failed"
             state["reason"] = f"these waves of the plan never ran: {', '.join(missing)}"
+        if state["verdict"] == waves.GO and state.get("waits"):
+            state.update(verdict="stopped", reason=state["waits"]["sentence"])
         if state["verdict"] in waves.GOOD:
             return
         for finding in state["findings"]:

@@ -13,6 +13,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, past, 
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.standing import ROLLOUT
 
 registry.preload()
 
@@ -28,7 +29,8 @@ class ActionModule(FabricAction):
         run = Run.required()
         try:
             wanted = self._wanted(run, arguments["rollout"])
-            self._refuse_missing_hosts(wanted)
+            hosts = {host for one in wanted for _step, host in past.applied(one)}
+            past.refuse_unreachable_by_play(hosts, self.variables["groups"]["all"], self.play_hosts)
             if not wanted:
                 self._refuse_unknown_guards(run)
         except JumboError as error:
@@ -39,7 +41,11 @@ class ActionModule(FabricAction):
             lines = [f"{host}: {step} would be taken back" for one in wanted for step, host in past.applied(one)]
             run.update(lambda state: state.update(verdict="planned"))
             return {"changed": bool(lines), "progress": lines or [self._nothing(run)]}
-        return self._settle(run, past.take_back_runs(wanted, self.access))
+        rollouts = {"rollouts": [one.id for one in wanted]}
+        run.journal.write(step=ROLLOUT, host="", event="intent", verb="revert", data=rollouts)
+        result = self._settle(run, past.take_back_runs(wanted, self.access))
+        run.journal.write(step=ROLLOUT, host="", event="done", verb="revert", data=rollouts)
+        return result
 
     def _wanted(self, run: Run, rollout: str | None) -> list[Run]:
         """Return the roll-outs to take back; an older one only when nothing newer stands on it."""
@@ -60,21 +66,6 @@ class ActionModule(FabricAction):
                 advice="Their senders may rely on what this one has raised. Take them back first, or all at once.",
             )
         return [one for one in still if one.id == rollout]
-
-    def _refuse_missing_hosts(self, wanted: list[Run]) -> None:
-        hosts = {host for one in wanted for _step, host in past.applied(one)}
-        gone = sorted(hosts - set(self.variables["groups"]["all"]))
-        if gone:
-            raise JumboError(
-                f"no longer in the inventory, but raised by these roll-outs: {', '.join(gone)}",
-                advice="Put them back for this: what sends large must be pinned before any hop goes down.",
-            )
-        outside = sorted(hosts - set(self.play_hosts))
-        if outside:
-            raise JumboError(
-                f"what was raised together is lowered together, and --limit leaves out {', '.join(outside)}",
-                advice="Run it without --limit.",
-            )
 
     def _refuse_unknown_guards(self, run: Run) -> None:
         """Where this directory knows of nothing, hosts may: a guard of ours whose journal is somewhere else."""

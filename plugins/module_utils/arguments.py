@@ -69,6 +69,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "source": {"type": "str"},
         "count": {"type": "int", "default": 3},
     },
+    "rollout_resume": {},
     "rollout_rollback": {"rollout": {"type": "str"}},
     "rollout_report": {},
     "rollout_result": {"report": {"type": "dict"}},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
@@ -31,15 +31,27 @@ def confirm_everywhere(executor: Executor, accesses: Mapping[str, Access], step:
 
 
 def take_back(
-    journal: Journal, rollout: str, access_to: AccessTo, steps: Mapping[str, str], topology: Topology
+    journal: Journal,
+    rollout: str,
+    access_to: AccessTo,
+    steps: Mapping[str, str],
+    topology: Topology,
+    *,
+    only: Collection[tuple[str, str]] | None = None,
 ) -> list[tuple[Outcome, Handle]]:
     """Take back what the journal says is applied of these steps, {step id: phase}, in the order of mtu.lowering.
+
+    `only`: (step, host) that may be taken back; None: all of these steps.
 
     Returns each act's outcome with the handle it was about. A group that is not read back as a whole blocks all after
     it: a sender that may still send large keeps the hops high, an SVI that is still high keeps its hosts' links high.
     """
     executor = Executor(journal, rollout)
-    applied = {key: handle for key, handle in handles(journal.lines()).items() if key[0] in steps}
+    applied = {
+        key: handle
+        for key, handle in handles(journal.lines()).items()
+        if key[0] in steps and (only is None or key in only)
+    }
     # Before any thread: inventory variables are templates, and Ansible renders them in the main thread only.
     accesses = {host: access_to(host) for _step, host in applied}
 

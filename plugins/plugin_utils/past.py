@@ -14,14 +14,19 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 
 def all_runs(evidence_dir: Path) -> list[Run]:
-    """Return every roll-out with a plan in an evidence directory, newest first; one that cannot be read is an error."""
+    """Return every roll-out with a plan in an evidence directory, newest first; one that cannot be read is an error.
+
+    Their journals and plans are what was written (see Journal.lines and Run.verify), or this raises.
+    """
     found = []
     for path in sorted(
         (path for path in evidence_dir.iterdir() if path.is_dir() and not path.is_symlink()), reverse=True
     ):
         try:
-            if (path / "plan.json").exists():
-                found.append(Run(path))
+            if (path / "plan.json").exists() or (path / "journal.jsonl").exists():
+                run = Run(path)
+                run.verify()
+                found.append(run)
         except PermissionError:
             raise JumboError(
                 "this roll-out's evidence cannot be read, so what it has applied is not known",
@@ -42,6 +47,29 @@ def is_persisted(run: Run) -> bool:
         line["verb"] == "persist" and line["event"] == "done" and not line["data"].get("error")
         for line in run.journal.lines()
     )
+
+
+def refuse_unreachable_by_play(hosts: Iterable[str], inventory: Iterable[str], play_hosts: Iterable[str]) -> None:
+    """Refuse to take back what this play may not touch as a whole: all of it, or nothing."""
+    wanted = set(hosts)
+    gone = sorted(wanted - set(inventory))
+    if gone:
+        raise JumboError(
+            f"no longer in the inventory, but raised by these roll-outs: {', '.join(gone)}",
+            advice="Put them back for this: what sends large must be pinned before any hop goes down.",
+        )
+    outside = sorted(wanted - set(play_hosts))
+    if outside:
+        raise JumboError(
+            f"what was raised together is lowered together, and --limit leaves out {', '.join(outside)}",
+            advice="Run it without --limit.",
+        )
+
+
+def unproven(evidence_dir: Path, current: str) -> list[Run]:
+    """Return the roll-outs that no soak has ended for, with something applied: what a violation takes back."""
+    found = [one for one in all_runs(evidence_dir) if not is_persisted(one) or one.id == current]
+    return [one for one in found if applied(one)]
 
 
 def take_back_runs(runs: Iterable[Run], access_to: AccessTo) -> list[tuple[Outcome, Handle]]:

@@ -1,13 +1,12 @@
-"""A soak that outlasts one sitting: a state in the evidence, not a sleeping process."""
+"""A soak that outlasts one sitting: a state in the journal, not a sleeping process."""
 
 from __future__ import annotations
 
 import datetime
-import json
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 SITTING = 200
@@ -17,6 +16,7 @@ BRIEF = 5
 """Seconds for which large packets flow again when a long soak is judged: its counters have been watched already."""
 
 FILE = "soak"
+STEP = "soak.gate"
 
 
 def outlasts(seconds: int) -> bool:
@@ -32,34 +32,43 @@ def sitting(seconds: int) -> int:
 def begin(run: Run, states: Mapping[str, Any], seconds: int) -> str:
     """Write down what the counters are now and until when they are watched; return that time in UTC."""
     until = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
-    run.save(FILE, {"until": until.isoformat(timespec="seconds"), "states": states})
-    return until.isoformat(timespec="seconds")
+    text = until.isoformat(timespec="seconds")
+    run.save(FILE, {"states": states})
+    _note(run, text)
+    return text
 
 
-def begun_earlier(run: Run) -> dict[str, Any] | None:
-    """Return the soak that the roll-out before this one began and nobody has judged: {until, states}."""
-    runs = [path.parent for path in run.path.parent.glob("*/state.json") if not path.parent.is_symlink()]
-    earlier = sorted((path for path in runs if path.name < run.id), reverse=True)
-    for path in earlier:
-        state = _load(path, "state")
-        if state.get("check_mode") or not any(stage["started"] for stage in state.get("stages", {}).values()):
-            continue  # it opened no wave: nothing has changed since
-        return _load(path, FILE) or None if state["verdict"] == "soaking" else None
-    return None
+def _note(run: Run, until: str) -> None:
+    data = {"until": until, "counters": run.digest(FILE)}
+    run.journal.write(step=STEP, host="", event="intent", verb="soak", data=data)
 
 
-def carry_on(run: Run, soak: Mapping[str, Any]) -> None:
-    """Take an unfinished soak over into this run, which may be the last one for a while."""
-    run.save(FILE, soak)
+def until(lines: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return until when a roll-out's soak is watched, as its journal says; None where none has begun."""
+    times = [line["data"]["until"] for line in lines if line["verb"] == "soak"]
+    return times[-1] if times else None
 
 
-def is_over(soak: Mapping[str, Any]) -> bool:
+def carry_on(run: Run, earlier: Run) -> str | None:
+    """Take the soak that an earlier roll-out began over into this run; return its end, None where there is none.
+
+    Raises JumboError where the counters of its beginning are not what was written.
+    """
+    end = until(earlier.journal.lines())
+    if end is None:
+        return None
+    noted = next(line["data"]["counters"] for line in reversed(earlier.journal.lines()) if line["verb"] == "soak")
+    if earlier.digest(FILE) != noted:
+        raise JumboError(
+            f"{FILE}.json is not the one that its soak began with: growth cannot be told",
+            object=str(earlier.path),
+            advice="Bring it back, or begin the soak again with jumbo_resume: new.",
+        )
+    run.save(FILE, earlier.load(FILE))
+    _note(run, end)
+    return end
+
+
+def is_over(end: str) -> bool:
     """Tell whether a soak has been watched long enough."""
-    return datetime.datetime.now(datetime.UTC) >= datetime.datetime.fromisoformat(soak["until"])
-
-
-def _load(path: Path, name: str) -> dict[str, Any]:
-    try:
-        return dict(json.loads((path / f"{name}.json").read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
+    return datetime.datetime.now(datetime.UTC) >= datetime.datetime.fromisoformat(end)

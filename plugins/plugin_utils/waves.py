@@ -5,6 +5,7 @@ The state (state.json) is plain data:
     {"rollout", "check_mode", "verdict",            # "passed" lets later plays go on, see run.GO
      "stages": {name: {"verdict", "started", "ended", "waves": [{"hosts": [...], "phases": {phase: step id}}]}},
      "wave": {"stage", "index", "hosts", "phases": {phase: {"applied": bool, "confirmed": bool}}} or None,
+     "waits": None or {"stage", "steps", "sentence"},    # the stage that a person has to approve first
      "gates": [...], "findings": [...], "troubles": {host: {"unreachable": bool, "message"}}}
 
 Everything fails closed: what was not recorded as passed has not passed.
@@ -47,6 +48,12 @@ def stages_of(steps: Iterable[Step]) -> dict[str, dict[str, Any]]:
         waves[-1]["phases"][step["phase"]] = step["id"]
         waves[-1]["hosts"] += [host for host in hosts_of(step) if host not in waves[-1]["hosts"]]
     return stages
+
+
+def before(stages: Mapping[str, Any], stage: str) -> dict[str, Any]:
+    """Return the stages that come before one."""
+    names = list(stages)
+    return {name: stages[name] for name in names[: names.index(stage)]}
 
 
 def hosts_of(step: Step) -> list[str]:

@@ -146,6 +146,8 @@ def _build(
         excluded_interfaces=_excluded(hosts, problems),
         stages=values["jumbo_stages"],
         approve=values["jumbo_approve"],
+        approved=values["jumbo_approved"],
+        resume=values["jumbo_resume"],
         confirm_within=values["jumbo_confirm_within"],
         soak_seconds=values["jumbo_soak"],
         max_wave=values["jumbo_max_wave"],

@@ -152,6 +152,8 @@ class Intent:
     excluded_interfaces: tuple[str, ...]
     stages: tuple[str, ...]
     approve: tuple[str, ...]
+    approved: tuple[str, ...]
+    resume: str
     confirm_within: int
     soak_seconds: int
     max_wave: int

@@ -179,6 +179,11 @@ def stages(where: Where, value: Any, _default: tuple[str, ...]) -> tuple[str, ..
     return tuple(word for word in words(where, value, ("preflight", *STAGES)) if word != "preflight")
 
 
+def approvals(where: Where, value: Any, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Return stages as `stages` does; also from one text with commas, as `-e jumbo_approved=leaf,fabric` gives it."""
+    return stages(where, value.split(",") if isinstance(value, str) else value, default)
+
+
 def encapsulations(where: Where, value: Any, default: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the encapsulations that the underlay carries, the outermost first, known by name and options."""
     good = [item for item in items(where, value) if _fits(where, [item])]
@@ -217,6 +222,7 @@ SCALARS: dict[str, Scalar] = {
     "jumbo_encapsulations": Scalar((), encapsulations),
     "jumbo_stages": Scalar(STAGES, stages),
     "jumbo_approve": Scalar((), stages),
+    "jumbo_approved": Scalar((), approvals),
     "jumbo_confirm_within": Scalar(
         DEFAULT_CONFIRM_WITHIN, lambda w, v, d: integer(w, v, d, (120, 3600), "the time to confirm (seconds)")
     ),

@@ -44,7 +44,8 @@ def extra(**variables):
         ({"jumbo_ip_mtu": 1279}, ["jumbo_ip_mtu is 1279", "1280-9214"]),
         ({"jumbo_ip_mtu": 65536}, ["jumbo_ip_mtu is 65536", "1280-9214"]),
         ({"jumbo_underlay_ip_mtu": 9215}, ["jumbo_underlay_ip_mtu is 9215", "1280-9214"]),
-        ({"jumbo_approve": ["fabric"]}, ["jumbo_approve", "fabric"]),
+        ({"jumbo_approve": ["everything"]}, ["jumbo_approve", "everything", "fabric"]),
+        ({"jumbo_resume": "resume"}, ["jumbo_resume is 'resume'", "no roll-out", "auto, new"]),
         ({"ansible_network_os": "nxos"}, ["leaf1", "ansible_network_os", "nxos", "eos"]),
     ],
 )

@@ -25,6 +25,11 @@ def test_a_host_that_is_lost_before_it_can_confirm(fabric, host):
     assert (now["h1"]["eth1"], now["h5"]["eth1"], now["leaf2"]["Vlan10"]) == (9000, 1500, 1500)
     assert "armed" in lab.lab.run(host, "sh", "-c", "ls /run/jumbo-fabric/*")  # its own dead-man takes it back
     assert not [line for line in outcome.journal if line["step"].startswith(("leaf.2", "fabric"))]
+    lab.lab.folder.ask("mend", node=host)
+    again = lab.play("rollout")
+    assert (again.status, again.report["verdict"]) == (2, "reverted"), again.output
+    assert f"leaf.1.host_link on {host}" in again.output
+    assert lab.ip_mtus()[host]["eth1"] == 1500
     assert (lab.stalls(), lab.lost()) == ([], {})
 
 
