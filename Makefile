@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup demo lab lab-down faults-help test lint types sanity unit lab-tests scenario bench docs
+.PHONY: help setup demo lab lab-down faults-help test lint types sanity unit lab-tests kill-tests scenario bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ unit: setup ## unit and property tests (fast, no namespaces)
 
 lab-tests: setup ## tests over real packets: host programs, lab, front ends, whole roll-outs
 	pytest tests/lab -n 2 --dist loadfile
+
+kill-tests: setup ## SIGKILL at every entry of the journal in a real lab: hours; JUMBO_KILL_EVERY=10 for a sample
+	pytest tests/kill
 
 scenario: setup ## molecule default: the demo itself, twice, as a scenario
 	molecule test
