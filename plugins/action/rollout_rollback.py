@@ -12,6 +12,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, past, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.resume import note_taken_over_by
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.standing import ROLLOUT
 
@@ -43,7 +44,7 @@ class ActionModule(FabricAction):
             return {"changed": bool(lines), "progress": lines or [self._nothing(run)]}
         rollouts = {"rollouts": [one.id for one in wanted]}
         run.journal.write(step=ROLLOUT, host="", event="intent", verb="revert", data=rollouts)
-        result = self._settle(run, past.take_back_runs(wanted, self.access))
+        result = self._settle(run, wanted, past.take_back_runs(wanted, self.access))
         run.journal.write(step=ROLLOUT, host="", event="done", verb="revert", data=rollouts)
         return result
 
@@ -93,7 +94,7 @@ class ActionModule(FabricAction):
     def _nothing(run: Run) -> str:
         return f"nothing to take back: no journal in {run.path.parent} has anything applied"
 
-    def _settle(self, run: Run, acts: list[tuple[Outcome, Handle]]) -> dict[str, Any]:
+    def _settle(self, run: Run, wanted: list[Run], acts: list[tuple[Outcome, Handle]]) -> dict[str, Any]:
         bad = [outcome for outcome, _handle in acts if not outcome.ok]
 
         def note(state: waves.State) -> None:
@@ -103,5 +104,8 @@ class ActionModule(FabricAction):
                 waves.note_not_taken_back(state, outcome.host, outcome.message, unreachable=outcome.unreachable)
 
         run.update(note)
+        if not bad:
+            for one in wanted:
+                note_taken_over_by(one, run, "rolled back")
         lines = summary.taken_back_lines(acts) or [self._nothing(run)]
         return {"changed": any(outcome.ok for outcome, _handle in acts), "progress": lines}

@@ -15,6 +15,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_values imp
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Handle
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, past, soak, summary
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_report
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.standing import ROLLOUT, Standing, standing
 
@@ -159,14 +160,24 @@ def affected(found: Iterable[Earlier]) -> set[str]:
     return hosts
 
 
-def note_taken_over(run: Run, found: Iterable[Earlier], how: str) -> None:
-    """Write into both journals that this run has dealt with earlier ones; `how`: resumed or reverted."""
+def note_taken_over(run: Run, found: Sequence[Earlier], how: str) -> None:
+    """Write into both journals that this run has dealt with earlier ones; `how`: resumed or reverted.
+
+    Its own first: killed in between, this run is the one to go on after, and nothing is left of the others.
+    """
+    data = {"of": found[0].run.id, "how": how}
+    run.journal.write(step=ROLLOUT, host="", event="done", verb="resume", data=data)
     for one in found:
-        one.run.journal.write(step=ROLLOUT, host="", event="done", verb="resume", data={"by": run.id, "how": how})
-    newest = next(iter(found), None)
-    if newest is not None:
-        data = {"of": newest.run.id, "how": how}
-        run.journal.write(step=ROLLOUT, host="", event="done", verb="resume", data=data)
+        note_taken_over_by(one.run, run, how)
+
+
+def note_taken_over_by(one: Run, run: Run, how: str) -> None:
+    """End an earlier roll-out in its own journal; one that was killed gets the report that it could not write."""
+    one.journal.write(step=ROLLOUT, host="", event="done", verb="resume", data={"by": run.id, "how": how})
+    if one.load("report") is None:
+        reason = f"nobody has ended it: it was killed, and is {how} by {run.id}"
+        one.update(lambda state: state.update(verdict="stopped", reason=reason, wave=None))
+        write_report(one)
 
 
 def harmless(found: Sequence[Earlier]) -> list[str]:

@@ -30,6 +30,8 @@ def test_it_says_where_the_killed_one_stands_and_what_it_does(player, monkeypatc
     assert "not confirmed, or not read back: leaf.1.host_link on h3, h4" in said(player)
     assert "h4 eth1: 9000 -> 1500, read back" in said(player)
     assert "it goes on from what is confirmed" in said(player)
+    report = json.loads((left / "report.json").read_text())  # which the killed one could not write
+    assert (report["verdict"], "resumed by" in report["reason"]) == ("stopped", True)
     assert "leaf: 1 wave" in said(player)
     assert "canary: 1 wave" not in said(player)  # what is confirmed is not made again
 
@@ -318,3 +320,10 @@ def test_killed_in_a_roll_back_the_next_roll_back_ends_it(player, monkeypatch):
         assert player.play("rollback") == "passed", moment.label
         assert player.world.is_as_before(), moment.label
         assert all(Journal(path).lines() for path in player.evidence.glob("2*/journal.jsonl"))
+
+
+def test_what_was_rolled_back_is_not_told_again(player, monkeypatch):
+    killed(monkeypatch, player, "after leaf.1.svi leaf2 done apply")
+    assert player.play("rollback") == "passed"
+    assert player.play(check=True) == "planned"
+    assert "interrupted" not in said(player)
