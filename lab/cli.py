@@ -16,7 +16,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from .faults import FAULTS, Site
 from .folder import LabFolder
 from .inventory import design, load_hosts
-from .launch import down, up
+from .launch import check_machine, down, up
 from .namespaces import ENVIRONMENT, enter
 from .show import events_text, status_text
 
@@ -52,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     inventory = {"action": "append", "metavar": "PATH", "help": f"may be repeated (default: {_BUNDLED})"}
     start.add_argument("-i", "--inventory", **inventory)  # type: ignore[arg-type]
     start.add_argument("--fault", default="", metavar="NAME[@DEVICE[:INTERFACE]][,...]", help="see `faults`")
+    able = verb("check", _check, "tell whether this machine can run the lab, and if not, what to do")
+    able.add_argument("-i", "--inventory", **inventory)  # type: ignore[arg-type]
     verb("down", _down, "take it down; nothing is left behind")
     verb("status", _status, "show the nodes and the traffic").add_argument("--json", action="store_true")
     verb("events", _events, "show what happened so far").add_argument("--json", action="store_true")
@@ -87,6 +89,11 @@ def _up(options: argparse.Namespace) -> int:
     sys.stdout.write(f"lab: {result.nodes} nodes and {result.cables} cables up in {seconds:.1f} s, in {folder.path}\n")
     for fault in result.faults:
         sys.stdout.write(f"lab: fault {fault}: {FAULTS[fault.name].help}\n")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    check_machine(len(design(load_hosts(options.inventory or [str(_BUNDLED)])).fabric.nodes))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,8 +15,11 @@ PERSISTED = "jumbo-lab.json"
 _EMPTY: Mapping[str, Any] = {"links": {}, "routes": []}
 _MACHINES_ETC = "/run/lab/etc"  # where node.sh shows the machine's own /etc
 _STANDIN = Path(__file__).with_name("ethtool.sh")
-# root's home is in memory, the account is not locked whatever the machine says, and sshd's own account exists.
-_ROOT = "root:x:0:0:root:/run/root:/bin/sh"
+# The user of the lab is called root, whoever it is (see user_namespace.py). Its home is in memory, its account is not
+# locked whatever the machine says, and sshd's own account exists.
+_ROOT = "root:x:{user}:{group}:root:/run/root:/bin/sh"
+# Terminals belong to the lab's own group: sshd gives them to `tty`, and may change no group where it is not root.
+_TTY = "tty:x:{group}:"
 _SSHD = "sshd:x:105:65534::/run/sshd:/usr/sbin/nologin"
 _SHADOW = "root:*:19000:0:99999:7:::\nsshd:!:19000::::::\n"
 
@@ -28,6 +32,7 @@ def make_etc(folder: Path, name: str, ssh: SshFiles, names: Mapping[str, str]) -
     shutil.copy(_STANDIN, ours / "ethtool")
     (ours / "ethtool").chmod(0o755)
     _write(folder / "passwd", _accounts())
+    _write(folder / "group", _groups())
     _write(folder / "shadow", _SHADOW, 0o600)
     _write(folder / "hostname", f"{name}\n")
     _write(
@@ -59,9 +64,18 @@ def private_tmp(needed: Iterable[Path]) -> str:
 
 
 def _accounts() -> str:
-    lines = Path("/etc/passwd").read_text().splitlines()
-    others = [line for line in lines if line.partition(":")[0] not in ("root", "sshd")]
-    return "\n".join([_ROOT, _SSHD, *others, ""])
+    return "\n".join([_ROOT.format(user=os.geteuid(), group=os.getegid()), _SSHD, *_others("passwd"), ""])
+
+
+def _groups() -> str:
+    return "\n".join([*_others("group"), _TTY.format(group=os.getegid()), ""])
+
+
+def _others(file: str) -> list[str]:
+    """Return the machine's entries, without those that a host has its own of."""
+    lines = Path("/etc", file).read_text().splitlines()
+    own = {"passwd": ("root", "sshd"), "group": ("tty",)}[file]
+    return [line for line in lines if line.partition(":")[0] not in own]
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:

@@ -21,11 +21,13 @@ from .folder import LabFolder
 from .inventory import design, load_hosts
 from .namespaces import ENVIRONMENT, PATH
 from .sshd import find_sshd
+from .user_namespace import check_kernel, own_namespace
 
 _COLLECTIONS = Path(__file__).absolute().parents[3].parent
 # Each program the lab runs, and the Debian package that brings it.
 _PROGRAMS = {
     "ethtool": "ethtool",
+    "hostname": "hostname",
     "ip": "iproute2",
     "mount": "mount",
     "nft": "nftables",
@@ -55,7 +57,7 @@ def up(folder: LabFolder, sources: Sequence[str], fault_text: str = "") -> Start
     hosts = load_hosts(sources)
     plan = design(hosts)
     faults = choose_faults(fault_text, Site(plan.fabric, plan.topology))
-    _check_machine()
+    check_machine(len(plan.fabric.nodes))
     spec = json.loads(json.dumps({"hosts": hosts, "faults": [asdict(fault) for fault in faults]}))
     size = (len(plan.fabric.nodes), len(plan.fabric.cables))
     folder.make()
@@ -90,14 +92,14 @@ def down(folder: LabFolder) -> str:
     return "the lab had ended by itself; its files are removed"
 
 
-def _check_machine() -> None:
+def check_machine(nodes: int) -> None:
+    """Raise JumboError with what a lab of so many nodes lacks on this machine, and the line that changes it."""
     missing = {name: package for name, package in _PROGRAMS.items() if not shutil.which(name, path=PATH)}
     if missing:
         advice = f"Run make setup, or: apt-get install {' '.join(sorted(set(missing.values())))}"
         raise JumboError(f"the lab needs programs that are not here: {', '.join(missing)}", advice=advice)
     find_sshd()
-    if os.geteuid() != 0:
-        raise JumboError("the lab makes network namespaces and needs root for that", advice="Run it with sudo")
+    check_kernel(nodes, ENVIRONMENT)
 
 
 def _join_running(folder: LabFolder, spec: dict[str, Any]) -> None:
@@ -111,7 +113,7 @@ def _join_running(folder: LabFolder, spec: dict[str, Any]) -> None:
 
 def _start_supervisor(folder: LabFolder, lock: int) -> None:
     reader, writer = os.pipe()
-    command = [sys.executable, "-m", f"{__package__}.supervisor", str(folder.path), str(writer)]
+    command = [*own_namespace(), sys.executable, "-m", f"{__package__}.supervisor", str(folder.path), str(writer)]
     search = os.pathsep.join([str(_COLLECTIONS), *filter(None, [os.environ.get("PYTHONPATH")])])
     with folder.log.open("ab") as log, os.fdopen(reader) as report:
         process = subprocess.Popen(

@@ -18,6 +18,7 @@ from .platforms import ETHERNET_OVERHEAD
 from .wiring import address_commands, route_commands
 
 _IFF_UP = 1
+_ON_OFF = {True: "up", False: "down"}
 _COUNTERS_LIVE = 0.1  # seconds; `show interfaces` asks once per port
 _PATIENCE = 10.0
 
@@ -37,7 +38,12 @@ class NamespacePlane:
 
     def set_ip_mtu(self, interface: str, ip_mtu: int) -> None:
         """Limit what the interface sends to IP packets of this size."""
-        self._write(self._node.kernel(interface), "mtu", str(ip_mtu))
+        kernel = self._node.kernel(interface)
+        try:
+            self._run("ip", "link", "set", "dev", kernel, "mtu", str(ip_mtu))
+        except JumboError as error:
+            message = f"the kernel refuses mtu {ip_mtu}: {error.message}"
+            raise JumboError(message, host=self._node.name, object=kernel) from error
 
     def ip_mtu(self, interface: str) -> int:
         """Return what the interface sends at most."""
@@ -52,8 +58,8 @@ class NamespacePlane:
         if port is None:
             self._batch(address_commands(self._node, interface, "replace" if up else "del"))
         else:
-            self._set_flag(self._sysfs(self._plant) / port.plant_end, up=up)
-            self._set_flag(self._sysfs() / kernel, up=up)
+            self._switch_cables([port], up=up)
+            self._batch([f"link set dev {kernel} {_ON_OFF[up]}"])
         if up:  # the kernel forgets static routes with their interface
             self._batch(route_commands(self._node, self._routable))
 
@@ -99,14 +105,11 @@ class NamespacePlane:
 
     def connect(self) -> None:
         """Switch on the cables of all ports that are on."""
-        for port in self._node.ports:
-            if self._is_on(port.interface, port.kernel):
-                self._set_flag(self._sysfs(self._plant) / port.plant_end, up=True)
+        self._switch_cables([port for port in self._node.ports if self._is_on(port.interface, port.kernel)], up=True)
 
     def disconnect(self) -> None:
         """Switch off the cables of all ports: the far ends see that the node is gone."""
-        for port in self._node.ports:
-            self._set_flag(self._sysfs(self._plant) / port.plant_end, up=False)
+        self._switch_cables(self._node.ports, up=False)
 
     def _peer_frame(self, port: Port) -> int:
         peer = self._fabric.nodes[port.peer.device]
@@ -130,18 +133,6 @@ class NamespacePlane:
     def _read(self, kernel: str, name: str) -> str:
         return (self._sysfs() / kernel / name).read_text().strip()
 
-    def _write(self, kernel: str, name: str, value: str) -> None:
-        try:
-            (self._sysfs() / kernel / name).write_text(value)
-        except OSError as error:
-            message = f"the kernel refuses {name} {value}: {error.strerror}"
-            raise JumboError(message, host=self._node.name, object=kernel) from error
-
-    @staticmethod
-    def _set_flag(folder: Path, *, up: bool) -> None:
-        flags = int((folder / "flags").read_text(), 16)
-        (folder / "flags").write_text(hex(flags | _IFF_UP if up else flags & ~_IFF_UP))
-
     def _is_on(self, interface: str, kernel: str) -> bool:
         if any(kernel == bridge.kernel for bridge in self._node.bridges):
             addresses = self._run("ip", "-4", "-o", "addr", "show", "dev", kernel)
@@ -161,12 +152,16 @@ class NamespacePlane:
                 self._giants = (time.monotonic(), found)
             return found
 
-    def _batch(self, lines: Iterable[str]) -> None:
-        self._run("ip", "-force", "-batch", "-", text="".join(f"{line}\n" for line in lines))
+    def _switch_cables(self, ports: Iterable[Port], *, up: bool) -> None:
+        lines = [f"link set dev {port.plant_end} {_ON_OFF[up]}" for port in ports]
+        self._batch(lines, pid=self._plant)
 
-    def _run(self, *command: str, text: str = "") -> str:
+    def _batch(self, lines: Iterable[str], pid: int | None = None) -> None:
+        self._run("ip", "-force", "-batch", "-", text="".join(f"{line}\n" for line in lines), pid=pid)
+
+    def _run(self, *command: str, text: str = "", pid: int | None = None) -> str:
         done = subprocess.run(
-            [*enter(self._pid), *command],
+            [*enter(pid or self._pid, only_net=True), *command],
             input=text,
             capture_output=True,
             text=True,

@@ -12,6 +12,8 @@ from typing import IO
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
+from .user_namespace import NEW_NAMESPACES, join
+
 # ip, nft, sshd and others are in sbin, which the PATH of ordinary users lacks.
 PATH = f"{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/local/sbin:/usr/sbin:/sbin"
 ENVIRONMENT: Mapping[str, str] = {**os.environ, "PATH": PATH, "LC_ALL": "C"}
@@ -32,7 +34,7 @@ class Namespace:
         """Start node.sh in new namespaces and wait until it is ready."""
         process = await asyncio.create_subprocess_exec(
             *("setpriv", "--pdeathsig", "KILL", "--"),
-            *("unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"),
+            *NEW_NAMESPACES,
             *("sh", str(_NODE_SCRIPT), name, *arguments),
             stdin=DEVNULL,
             stdout=PIPE,
@@ -80,7 +82,7 @@ class Namespace:
 def enter(pid: int, *, only_net: bool = False) -> Sequence[str]:
     """Return the words that go before a command to run it inside the namespaces of a process."""
     own = () if only_net else ("--mount", "--uts", "--ipc", "--pid")
-    return ("nsenter", "--target", str(pid), "--net", *own, "--")
+    return (*join(pid), "nsenter", "--target", str(pid), "--net", *own, "--")
 
 
 def _child_of(parent: int) -> int:

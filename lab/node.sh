@@ -6,7 +6,7 @@ name=$1 kind=$2
 
 put() { if [ -e "/proc/sys/$1" ]; then echo "$2" > "/proc/sys/$1"; fi; }
 
-put kernel/hostname "$name"
+hostname "$name"
 mount -t sysfs sysfs /sys
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/sshd /run/lab/etc
@@ -20,6 +20,7 @@ if [ "$kind" = host ]; then
   mount --bind "$4" /run/lab/ethtool
   mount --bind "$3" /etc
   mount --bind /etc/jumbo-lab/ethtool "$4"
+  mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /dev/pts
   if [ "$5" = yes ]; then mount -t tmpfs -o mode=1777 tmpfs /tmp; fi
 fi
 # Nothing that runs in the lab can harm the machine's files.

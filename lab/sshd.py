@@ -32,6 +32,7 @@ PrintLastLog no
 PidFile none
 MaxSessions 100
 Subsystem sftp internal-sftp
+SetEnv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import os
 import re
@@ -16,14 +17,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ansible_collections.jumbo.fabric.lab.folder import LabFolder
 from ansible_collections.jumbo.fabric.lab.inventory import design
+from ansible_collections.jumbo.fabric.lab.launch import check_machine
 from ansible_collections.jumbo.fabric.lab.namespace_plane import NamespacePlane
 from ansible_collections.jumbo.fabric.lab.namespaces import ENVIRONMENT, enter
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB = [sys.executable, "-m", "ansible_collections.jumbo.fabric.lab"]
 BUNDLED = ROOT / "inventory/lab"
+
+
+def need_namespaces() -> None:
+    """Skip where this user may not make namespaces; `make lab-tests` fails there before it comes to this."""
+    if why := no_namespaces():
+        pytest.skip(why)
+
+
+@functools.cache
+def no_namespaces() -> str:
+    """Return why this user may not make namespaces, "" where it may."""
+    try:
+        check_machine(16)
+    except JumboError as error:
+        return str(error)
+    return ""
 
 
 def wait_until(condition: Callable[[], Any], within: float = 10.0, what: str = "") -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, network, overlay, wait_until
+from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, need_namespaces, network, overlay, wait_until
 
 LIMIT = 300.0
 
@@ -136,8 +136,7 @@ class Fabric:
 
 def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
     """Yield what starts the bundled fabric, with a fault or not; it is taken down afterwards."""
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root here")
+    need_namespaces()
 
     def start(fault: str = "", **variables: Any) -> Fabric:
         extra = overlay(folder / "overlay", jumbo_lab_network=network(77), jumbo_soak="2s", **variables)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lab_helpers import BUNDLED, RunningLab, lab_cli, network, overlay, small_inventory
-
-
-def need_root() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root here")
+from lab_helpers import BUNDLED, RunningLab, lab_cli, need_namespaces, network, overlay, small_inventory
 
 
 @pytest.fixture(scope="session")
 def session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
     """The bundled fabric on addresses of its own, with brisk traffic."""
-    need_root()
+    need_namespaces()
     folder = tmp_path_factory.mktemp("session") / "lab"
     extra = overlay(folder.with_name("overlay"), jumbo_lab_network=network(78), jumbo_lab_traffic=0.1)
     sources = [str(BUNDLED), extra]
@@ -40,7 +34,7 @@ def lab(session_lab: RunningLab) -> Iterator[RunningLab]:
 @pytest.fixture
 def small_lab(tmp_path: Path) -> Iterator[Callable[..., RunningLab]]:
     """Start a small, silent lab of another inventory, with a fault or not; it is taken down afterwards."""
-    need_root()
+    need_namespaces()
     folder = tmp_path / "lab"
 
     def start(fault: str = "") -> RunningLab:

@@ -30,7 +30,7 @@ def test_ansible_reaches_every_host_raw_and_by_module(lab: RunningLab) -> None:
 
 
 def test_a_host_cannot_harm_the_machine(lab: RunningLab) -> None:
-    for path in ("/root", "/usr", "/etc/ssh", "/var/lib", "/run/lab/etc"):
+    for path in ("/usr", "/etc/ssh", "/var/lib", "/run/lab/etc"):
         done = lab.ssh("h1", f"touch {path}/harm")
         assert (done.returncode, "Read-only file system" in done.stderr) == (1, True), path
     assert lab.ssh("h1", "touch /etc/own /run/own && rm /etc/own /run/own").returncode == 0
@@ -40,6 +40,13 @@ def test_hosts_do_not_share_what_they_write(lab: RunningLab) -> None:
     lab.ssh("h1", "touch /run/only-h1 /etc/only-h1")
     assert "only-h1" not in lab.ssh("h2", "ls /run /etc").stdout
     lab.ssh("h1", "rm /run/only-h1 /etc/only-h1")
+
+
+def test_a_session_may_have_a_terminal_of_its_own(lab: RunningLab) -> None:
+    command = lab.ssh_command("h1", "tty; ls /dev/pts")
+    command.insert(1, "-tt")
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20, check=False)
+    assert done.stdout.split() == ["/dev/pts/0", "0", "ptmx"], done.stderr
 
 
 def test_a_host_knows_its_neighbours_by_name(lab: RunningLab) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_helpers import RunningLab, lab_cli, network, small_inventory, wait_until
+from lab_helpers import RunningLab, lab_cli, need_namespaces, network, small_inventory, wait_until
 
 pytestmark = pytest.mark.lab
 
@@ -46,8 +46,7 @@ def sentence(text: str) -> str:
 
 
 def start(path: Path, block: int) -> RunningLab:
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root here")
+    need_namespaces()
     folder = path / ("a-rather-long-name-" * 5) / "lab"  # longer than a socket's path may be
     inventory = small_inventory(path / "small.json", jumbo_lab_network=network(block))
     done = lab_cli(folder, "up", "-i", inventory)

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.jumbo.fabric.lab.user_namespace import join, own_namespace
+from lab_helpers import no_namespaces
 
 PROGRAM = Path(__file__).parents[3] / "plugins" / "module_utils" / "probe"
 PYTHON = os.environ.get("JUMBO_HOST_PYTHON", os.path.realpath(sys.executable))
@@ -59,17 +61,34 @@ exec >/dev/null
 while :; do sleep 86400 & wait $!; done
 """
 
-missing = [name for name in ("setpriv", "unshare", "nsenter", "ip", "ethtool", "ping") if shutil.which(name) is None]
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of this folder, and skip them where namespaces cannot be made."""
-    why = f"needs {', '.join(missing)}" if missing else "needs root" if os.geteuid() != 0 else None
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.lab)
-            if why:
+            if why := no_namespaces():
                 item.add_marker(pytest.mark.skip(reason=why))
+
+
+KEPT: list[subprocess.Popen[bytes]] = []
+
+
+@functools.cache
+def keeper() -> int:
+    """Return a process of the user namespace that all nodes are made in: this one where it may make them itself.
+
+    It ends with this process, which holds the other end of its standard input.
+    """
+    words = own_namespace()
+    if not words:
+        return os.getpid()
+    command = [*words, "sh", "-c", "echo ready; read _"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    KEPT.append(process)
+    return process.pid
 
 
 COMPILE = """
@@ -113,14 +132,14 @@ class Node:
         options = ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
         # Even a killed test run leaves nothing behind: its death ends unshare, which ends the namespaces.
         command = [str(shutil.which("setpriv")), "--pdeathsig", "KILL", "unshare", *options, "sh", "-c", PRIVATE]
-        self.holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.holder = subprocess.Popen([*join(keeper()), *command], stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout is not None
         assert self.holder.stdout.readline() == "ready\n"
         children = Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children")
         self.pid = int(children.read_text().split()[0])
 
     def command(self, *arguments: str) -> list[str]:
-        return ["nsenter", "-t", str(self.pid), "--net", "--mount", "--uts", "--pid", *arguments]
+        return [*join(self.pid), "nsenter", "-t", str(self.pid), "--net", "--mount", "--uts", "--pid", *arguments]
 
     def run(self, *arguments: str, text: str | None = None, check: bool = True) -> str:
         done = subprocess.run(
@@ -131,13 +150,13 @@ class Node:
 
     def ip(self, lines: str) -> None:
         """Build: from outside the process namespace, so that other nodes can be named by their process id."""
-        command = [str(shutil.which("nsenter")), "-t", str(self.pid), "--net", "ip", "-batch", "-"]
+        command = [*join(self.pid), str(shutil.which("nsenter")), "-t", str(self.pid), "--net", "ip", "-batch", "-"]
         done = subprocess.run(command, input=textwrap.dedent(lines), capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{self.name}: {done.stderr} in {lines}"
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a helper of the test: outside the process namespace, where nsenter execs and a kill hits it."""
-        command = [str(shutil.which("nsenter")), "-t", str(self.pid), "--net", "--mount", *arguments]
+        command = [*join(self.pid), str(shutil.which("nsenter")), "-t", str(self.pid), "--net", "--mount", *arguments]
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )

@@ -72,15 +72,6 @@ def test_the_folder_comes_from_the_option_the_environment_or_the_project(
     assert capsys.readouterr().out == f"lab: no lab in {tmp_path}/given\n"
 
 
-def test_who_may_not_make_namespaces_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert main(["--dir", str(tmp_path / "lab"), "up"]) == 1
-    assert "needs root" in sentences(capsys)
-    assert not (tmp_path / "lab").exists()
-
-
 def test_missing_programs_are_named_with_their_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
