@@ -6,13 +6,16 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup demo lab lab-down faults-help test lint types sanity unit lab-tests kill-tests scenario bench docs
+.PHONY: help setup able demo lab lab-down faults-help test lint types sanity unit lab-tests kill-tests scenario matrix matrix-unit bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-setup: ## build .venv/ and install what is missing (a second run installs nothing)
+setup: ## build .venv/ and install what is missing; PYTHON=python3.13 chooses the interpreter
 	@tools/setup.sh
+
+able: setup
+	@tools/lab check
 
 demo: setup ## the main job: a whole roll-out in the lab; FAULT=<name> switches a fault on
 	@FAULT='$(FAULT)' tools/demo.sh
@@ -41,14 +44,20 @@ sanity: setup ## ansible-test sanity on a mirrored tree
 unit: setup ## unit and property tests (fast, no namespaces)
 	pytest tests/unit tests/property -n 2
 
-lab-tests: setup ## tests over real packets: host programs, lab, front ends, whole roll-outs
+lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
 	pytest tests/lab -n 2 --dist loadfile
 
-kill-tests: setup ## SIGKILL at every entry of the journal in a real lab: hours; JUMBO_KILL_EVERY=10 for a sample
+kill-tests: able ## SIGKILL at every entry of the journal in a real lab: hours; JUMBO_KILL_EVERY=10 for a sample
 	pytest tests/kill
 
-scenario: setup ## molecule default: the demo itself, twice, as a scenario
+scenario: able ## molecule default: the demo itself, twice, as a scenario
 	molecule test
+
+matrix: able ## oldest and newest Python and ansible-core: unit tests and a whole roll-out with each
+	tools/matrix.sh
+
+matrix-unit: setup ## the unit tests with the newest Python and ansible-core
+	tools/matrix.sh unit 3.13
 
 bench: setup ## fleet_facts beside nornir + napalm on the same EOS front ends
 	python tests/bench/fleet.py
@@ -56,4 +65,4 @@ bench: setup ## fleet_facts beside nornir + napalm on the same EOS front ends
 docs: setup ## the module reference, from the modules, under docs/reference/generated
 	tools/reference.sh
 
-test: lint types sanity unit lab-tests scenario ## everything that CI runs
+test: able lint types sanity unit matrix-unit lab-tests scenario ## everything that CI runs
