@@ -4,7 +4,7 @@
 # Tried on Debian 12. Written for Debian 13 and Ubuntu 24.04 as well, untried there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export PATH="$PATH:/usr/sbin:/sbin"
+PATH=${PATH//"$PWD/.venv/bin:"/}:/usr/sbin:/sbin
 # shellcheck source=tools/python.sh
 . tools/python.sh
 
