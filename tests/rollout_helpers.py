@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, need_namespaces, network, overlay, wait_until
 
