@@ -17,6 +17,7 @@ rows=(
 host_python=python3.8
 
 what=${1:-all}
+case $what in all | unit) ;; *) echo "usage: tools/matrix.sh [all | unit [3.11 ...]]" >&2; exit 2 ;; esac
 only=" ${*:2} "
 
 say() { printf 'matrix: %s\n' "$*"; }

@@ -66,6 +66,7 @@ def test_in_a_playbook(tmp_path):
     }
     program = pathlib.Path(sys.executable).with_name("ansible-playbook")
     interpreter = f"ansible_python_interpreter={sys.executable}"
+    # Not by ANSIBLE_INVENTORY: there the comma adds the current folder, and every program in it would be run.
     command = [str(program), "-i", "localhost,", "-c", "local", "-e", interpreter, str(tmp_path / "play.yml")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
