@@ -96,7 +96,8 @@ def check_machine(nodes: int) -> None:
     """Raise JumboError with what a lab of so many nodes lacks on this machine, and the line that changes it."""
     missing = {name: package for name, package in _PROGRAMS.items() if not shutil.which(name, path=PATH)}
     if missing:
-        advice = f"Run make setup, or: apt-get install {' '.join(sorted(set(missing.values())))}"
+        packages = " ".join(sorted(set(missing.values())))
+        advice = f"Run: sudo apt-get install --no-install-recommends {packages}"
         raise JumboError(f"the lab needs programs that are not here: {', '.join(missing)}", advice=advice)
     find_sshd()
     check_kernel(nodes, ENVIRONMENT)

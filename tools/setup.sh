@@ -41,8 +41,8 @@ install_packages() {
   [ "$(id -u)" -eq 0 ] || fail "these Debian packages are missing: $*. Run: sudo apt-get install --no-install-recommends $*"
   say "installing $*"
   export DEBIAN_FRONTEND=noninteractive
-  apt-get update -q >/dev/null
-  apt-get install -y -q --no-install-recommends "$@" >/dev/null
+  { apt-get update -q && apt-get install -y -q --no-install-recommends "$@"; } >/dev/null ||
+    fail "apt-get could not install $*, see above."
 }
 
 has_sshd() { [ -x /usr/sbin/sshd ] || [ -x .cache/sshd/usr/sbin/sshd ]; }

@@ -78,4 +78,4 @@ def test_missing_programs_are_named_with_their_packages(
     found = shutil.which
     monkeypatch.setattr("shutil.which", lambda name, path=None: None if name == "nft" else found(name, path=path))
     assert main(["--dir", str(tmp_path / "lab"), "up"]) == 1
-    assert "apt-get install nftables" in sentences(capsys)
+    assert sentences(capsys).rstrip().endswith("Run: sudo apt-get install --no-install-recommends nftables")
