@@ -18,7 +18,7 @@ from .folder import LabFolder
 from .inventory import design, load_hosts
 from .launch import check_machine, down, up
 from .namespaces import ENVIRONMENT, enter
-from .show import events_text, status_text
+from .show import events_text, status_text, violations_text
 
 _BUNDLED = Path(__file__).resolve().parent.parent / "inventory/lab"
 
@@ -57,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     verb("down", _down, "take it down; nothing is left behind")
     verb("status", _status, "show the nodes and the traffic").add_argument("--json", action="store_true")
     verb("events", _events, "show what happened so far").add_argument("--json", action="store_true")
+    text = "show the production packets lost for their size; exit status 1 if there are any"
+    verb("violations", _violations, text).add_argument("--json", action="store_true")
     faults = verb("faults", _faults, "list the faults that can be switched on")
     faults.add_argument("-i", "--inventory", **inventory)  # type: ignore[arg-type]
     run = verb("exec", _exec, "run a command inside a node")
@@ -105,7 +107,7 @@ def _down(options: argparse.Namespace) -> int:
 
 def _status(options: argparse.Namespace) -> int:
     folder = _folder(options)
-    status = {**folder.ask("status"), **folder.ask("lost")}
+    status = {**folder.ask("status"), **folder.ask("violations")}
     sys.stdout.write(json.dumps(status, indent=2) + "\n" if options.json else status_text(status))
     return 0
 
@@ -114,6 +116,12 @@ def _events(options: argparse.Namespace) -> int:
     events: list[dict[str, Any]] = _folder(options).ask("events")["events"]
     sys.stdout.write("".join(json.dumps(e) + "\n" for e in events) if options.json else events_text(events))
     return 0
+
+
+def _violations(options: argparse.Namespace) -> int:
+    found: list[dict[str, Any]] = _folder(options).ask("violations")["violations"]
+    sys.stdout.write("".join(json.dumps(v) + "\n" for v in found) if options.json else violations_text(found))
+    return 1 if found else 0
 
 
 def _faults(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 # Everything a lab puts into its folder. Nothing else there is ever removed.
-_FILES = ("spec.json", "lab.log", "events.jsonl", "stalls.jsonl", "control", "lock")
+_FILES = ("spec.json", "lab.log", "events.jsonl", "stalls.jsonl", "violations.jsonl", "control", "lock")
 _FOLDERS = ("ssh", "eapi", "nodes")
 _POLL = 0.02
 

@@ -1,7 +1,8 @@
-"""What a port does not take in, as nft text: device limits inside the node, boxes in cables inside the plant.
+"""What a port does not take in or pass on, as nft text: limits of devices in their nodes, boxes in cables in the plant.
 
-`meta length` in a netdev ingress chain is the length of the IP packet. Everything that is dropped is counted twice: as
-what the device would call a giant, and, where it is neither a probe nor a ping, as production traffic that was lost.
+`meta length` in these chains is the length of the IP packet. What is dropped counts as what the device would call a
+giant. Each packet that was too large somewhere is also logged, for the sentinel: the prefix says what happened, where,
+and at which limit.
 """
 
 from __future__ import annotations
@@ -10,29 +11,41 @@ import json
 from collections.abc import Iterable, Mapping
 
 from .fabric import Cable, Fabric, Node
-from .platforms import ETHERNET_HEADER
+from .nflog import GROUP
+from .platforms import DEFAULT_IP_MTU, ETHERNET_HEADER
 
 TABLE = "jumbo_lab"
 LIST_COUNTERS = ("nft", "-j", "list", "counters", "table", "netdev", TABLE)
 # Before every other hook: what the port does not take in, nobody sees.
 _PRIORITY = -500
-# How the project's own probes are told from production.
-_PROBE_PORT = 47900
+# What happened to a packet, the first word of its prefix: not taken in by a port or by a box in a cable, too large
+# for the switched port it would leave by, to be fragmented by a switch; an ICMP "too big" was made, or arrived.
+REFUSED, STUCK, SPLIT, MADE, HEARD = "refused", "stuck", "split", "made", "heard"
+_TOO_BIG = ("icmp type destination-unreachable icmp code frag-needed", "icmpv6 type packet-too-big")
+_FIRST, _LAST = -400, 400  # among the hooks of a host or router: before any filter, and after all of them
 
 
 def node_rules(node: Node, overrides: Mapping[str, int]) -> str:
-    """Return the ingress limits of a node's ports; `overrides` is {interface: bytes} where a fault wants it smaller."""
+    """Return the limits of a node's ports; `overrides` is {interface: bytes} that a fault wants a port to take in."""
     parts = []
     for port in node.ports:
         limit = overrides.get(port.interface, node.sizes.receives or node.boot_mtu(port))
         parts.append(_chains(port.kernel, limit))
-    return _table(parts)
+    return _table("netdev", parts) + _answers() + ("" if node.is_host else _egress(node))
 
 
-def follow_link(kernel: str, ip_mtu: int) -> str:
-    """Return the change that makes a host's port take in what its link's MTU says; packets meet the old or the new."""
-    chain = f"netdev {TABLE} in_{kernel}"
-    return f"flush chain {chain}\nadd rule {chain} {_rule(ip_mtu, kernel)}\n"
+def follow_link(node: Node, interface: str, ip_mtu: int) -> str:
+    """Return the change that a new MTU of a link (its kernel name) means; packets meet the old limit or the new.
+
+    A host's port takes in what its link's MTU says. What a switch passes on is limited by the kernel itself; its rules
+    only tell of it.
+    """
+    if node.is_host:
+        chain = f"netdev {TABLE} in_{interface}"
+        return f"flush chain {chain}\nadd rule {chain} {_ingress_rule(ip_mtu, interface)}\n"
+    family, rule = _egress_rule(node, interface, ip_mtu)
+    chain = f"{family} {TABLE} out_{interface}"
+    return f"flush chain {chain}\nadd rule {chain} {rule}\n"
 
 
 def plant_rules(fabric: Fabric, extra: Mapping[tuple[Cable, str], int]) -> str:
@@ -47,17 +60,17 @@ def plant_rules(fabric: Fabric, extra: Mapping[tuple[Cable, str], int]) -> str:
             sizes += [extra[cable, side]] if (cable, side) in extra else []
             if sizes:
                 limits[f"c{cable.number}{side}"] = sizes
-    return _table(_chains(name, min(sizes)) for name, sizes in limits.items())
+    return _table("netdev", (_chains(name, min(sizes)) for name, sizes in limits.items()))
+
+
+def silence_rules() -> str:
+    """Return the rules that let no ICMP "fragmentation needed" out of a node, its own or others'."""
+    return _table("ip", (_chain(name, f"{name} priority 0", f"{_TOO_BIG[0]} drop") for name in ("output", "forward")))
 
 
 def giants_counter(device: str) -> str:
     """Return the name of the counter of all packets that were too large there."""
     return f"giants_{device}"
-
-
-def lost_counter(device: str) -> str:
-    """Return the name of the counter of production packets that were too large there."""
-    return f"lost_{device}"
 
 
 def read_counters(listing: str) -> dict[str, int]:
@@ -66,35 +79,54 @@ def read_counters(listing: str) -> dict[str, int]:
     return {counter["name"]: counter["packets"] for counter in counters}
 
 
-def _table(chains: Iterable[str]) -> str:
-    return "\n".join([f"table netdev {TABLE} {{", *chains, "}", ""])
-
-
 def _chains(device: str, limit: int) -> str:
-    return f"""\
-  counter {giants_counter(device)} {{ }}
-  counter {lost_counter(device)} {{ }}
-  chain large_{device} {{
-    counter name {giants_counter(device)}
-    udp dport {_PROBE_PORT} drop
-    udp sport {_PROBE_PORT} drop
-    ip protocol icmp drop
-    counter name {lost_counter(device)} drop
-  }}
-  chain in_{device} {{ type filter hook ingress device "{device}" priority {_PRIORITY}; policy accept;
-    {_rule(limit, device)}
-  }}"""
+    hook = f'ingress device "{device}" priority {_PRIORITY}'
+    counter = f"  counter {giants_counter(device)} {{ }}\n"
+    return counter + _chain(f"in_{device}", hook, _ingress_rule(limit, device))
 
 
-def _rule(limit: int, device: str) -> str:
-    return f"meta length > {limit} jump large_{device}"
+def _ingress_rule(limit: int, device: str) -> str:
+    return f"meta length > {limit} counter name {giants_counter(device)} {_log(REFUSED, device, limit)} drop"
 
 
-def silence_rules() -> str:
-    """Return the rules that let no ICMP "fragmentation needed" out of a node, its own or others'."""
-    rule = "icmp type destination-unreachable icmp code frag-needed counter drop"
-    chains = [
-        f"  chain {name} {{ type filter hook {name} priority 0; policy accept;\n    {rule}\n  }}"
-        for name in ("output", "forward")
-    ]
-    return "\n".join([f"table ip {TABLE} {{", *chains, "}", ""])
+def _answers() -> str:
+    """Return the rules that tell of each ICMP "too big": where it is made, and where it has passed every filter."""
+    made = "\n    ".join(f"{match} {_log(MADE)}" for match in _TOO_BIG)
+    heard = "\n    ".join(f"{match} {_log(HEARD)}" for match in _TOO_BIG)
+    chains = [_chain("made", f"output priority {_FIRST}", made), _chain("heard", f"input priority {_LAST}", heard)]
+    return _table("inet", chains)
+
+
+def _egress(node: Node) -> str:
+    """Return the rules that tell what a switch cannot pass on as it is, though no ICMP says so."""
+    chains: dict[str, list[str]] = {"bridge": [], "inet": []}
+    jumps: dict[str, list[str]] = {"bridge": [], "inet": []}
+    mtus = {port.kernel: node.boot_mtu(port) for port in node.ports}
+    for kernel in [*mtus, *(bridge.kernel for bridge in node.bridges)]:
+        family, rule = _egress_rule(node, kernel, mtus.get(kernel, DEFAULT_IP_MTU))
+        chains[family].append(f"  chain out_{kernel} {{\n    {rule}\n  }}")
+        jumps[family].append(f'oifname "{kernel}" jump out_{kernel}')
+    hooks = {"bridge": "postrouting", "inet": "forward"}  # of a bridge, only the first sees what its SVI sends
+    return "".join(
+        _table(family, [*chains[family], _chain("leaving", f"{hook} priority {_LAST}", "\n    ".join(jumps[family]))])
+        for family, hook in hooks.items()
+    )
+
+
+def _egress_rule(node: Node, kernel: str, ip_mtu: int) -> tuple[str, str]:
+    """Return the family and the rule of what leaves by an interface; DF packets get an answer, and so another rule."""
+    if any(port.kernel == kernel and port.bridge for port in node.ports):
+        return "bridge", f"meta length > {ip_mtu} {_log(STUCK, kernel, ip_mtu)}"
+    return "inet", f"ip frag-off & 0x4000 == 0 meta length > {ip_mtu} {_log(SPLIT, kernel, ip_mtu)}"
+
+
+def _log(what: str, device: str = "", limit: int = 0) -> str:
+    return f'log prefix "{f"{what} {device} {limit}" if device else what}" group {GROUP}'
+
+
+def _table(family: str, parts: Iterable[str]) -> str:
+    return "\n".join([f"table {family} {TABLE} {{", *parts, "}", ""])
+
+
+def _chain(name: str, hook: str, rules: str) -> str:
+    return f"  chain {name} {{ type filter hook {hook}; policy accept;\n    {rules}\n  }}"

@@ -6,13 +6,12 @@ import asyncio
 import shutil
 import ssl
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
 from .events import Events
 from .fabric import Node
@@ -20,9 +19,10 @@ from .faults import Damage
 from .front_ends import EosFrontEnd, FrontEnd, SshFrontEnd
 from .hosts import make_etc, private_tmp, read_persisted
 from .inventory import Design
-from .limits import LIST_COUNTERS, follow_link, lost_counter, node_rules, read_counters, silence_rules
+from .limits import follow_link, node_rules, silence_rules
 from .namespace_plane import NamespacePlane
 from .namespaces import PATH, Namespace
+from .sentinel import Sentinel
 from .sshd import SshFiles, find_sshd
 from .traffic_log import TrafficLog, traffic_config
 from .watch import Change, Watch
@@ -44,6 +44,7 @@ class Surroundings:
     eapi: ssl.SSLContext | None
     events: Events
     traffic: TrafficLog
+    sentinel: Sentinel
     log: IO[bytes]
     pids: dict[str, int] = field(default_factory=dict)
 
@@ -66,6 +67,7 @@ class RunningNode:
         node, around = self.node, self._around
         self._namespace = await Namespace.start(node.name, *self._start_arguments())
         around.pids[node.name] = self._namespace.pid
+        await around.sentinel.watch(self._namespace)
         await self._plug_in(self._namespace.pid)
         await self._namespace.run("ip", "-batch", "-", text=boot_commands(node))
         limits = {end.interface: size for end, size in around.damage.port_limits.items() if end.device == node.name}
@@ -75,8 +77,7 @@ class RunningNode:
         if node.is_host:
             await self._apply_persisted(self._namespace)
         watch = await Watch.start(self._namespace, node)
-        for interface, ip_mtu in watch.known.items():
-            await self._follow(interface, ip_mtu)
+        await self._follow(watch.known)
         self._keep(self._watch(watch))
         if not self._lost:
             await self.front_end.open()
@@ -97,6 +98,7 @@ class RunningNode:
             self.plane.disconnect()
             # Its ports go first: a connection that cannot end keeps the namespace, and with it the ports, for a while.
             await self._namespace.run("ip", "-batch", "-", text=unplug_commands(self.node))
+            self._around.sentinel.leave(self.node.name)
             await self._namespace.kill()
             self._namespace = None
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -125,15 +127,6 @@ class RunningNode:
             "reachable": self.front_end.reachable,
             "interfaces": interfaces,
         }
-
-    async def lost(self) -> dict[str, int]:
-        """Return {"device:interface": production packets that its ports did not take in}, those with any."""
-        counters = read_counters(await self._namespace.run(*LIST_COUNTERS)) if self._namespace else {}
-        found = {
-            str(End(self.node.name, port.interface)): counters.get(lost_counter(port.kernel), 0)
-            for port in self.node.ports
-        }
-        return {place: packets for place, packets in found.items() if packets}
 
     # -- booting ---------------------------------------------------------------------------------------------------
 
@@ -189,14 +182,16 @@ class RunningNode:
                 change.text.replace(change.interface, names.get(change.interface, change.interface)),
             )
             if change.ip_mtu is not None:
-                await self._follow(change.interface, change.ip_mtu)
+                await self._follow({change.interface: change.ip_mtu})
             await self._may_lose_management(change)
 
-    async def _follow(self, interface: str, ip_mtu: int) -> None:
-        """Let a host's port take in what its link's MTU now says."""
-        follows = self.node.is_host and any(port.interface == interface for port in self.node.ports)
-        if follows and self._namespace and End(self.node.name, interface) not in self._around.damage.port_limits:
-            await self._namespace.run("nft", "-f", "-", text=follow_link(interface, ip_mtu))
+    async def _follow(self, mtus: Mapping[str, int]) -> None:
+        """Let the node's limits be what its links' MTUs, by the kernel's names, now say."""
+        broken = {end.interface for end in self._around.damage.port_limits if end.device == self.node.name}
+        known = {kernel for name, kernel in self.node.interfaces() if not (self.node.is_host and name in broken)}
+        text = "".join(follow_link(self.node, kernel, mtus[kernel]) for kernel in mtus if kernel in known)
+        if text and self._namespace:
+            await self._namespace.run("nft", "-f", "-", text=text)
 
     async def _may_lose_management(self, change: Change) -> None:
         if self.node.is_host and change.interface in self.node.backend:

@@ -1,4 +1,4 @@
-"""What `lab status` and `lab events` print."""
+"""What `lab status`, `lab events` and `lab violations` print."""
 
 from __future__ import annotations
 
@@ -18,14 +18,33 @@ def status_text(status: Mapping[str, Any]) -> str:
         f"traffic: {traffic['transfers']} transfers, {traffic['stall_count']} stalls, "
         f"largest TCP segment {traffic['largest_segment']} bytes"
     )
-    lines += [f"lost for their size: {packets} production packets at {at}" for at, packets in status["lost"].items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + violations_text(status["violations"])
 
 
 def events_text(events: Iterable[Mapping[str, Any]]) -> str:
     """Return one line per event."""
     rows = [(_clock(event["time"]), event["node"], event["kind"], event["text"]) for event in events]
     return "".join(f"{line}\n" for line in _table(rows))
+
+
+def violations_text(violations: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line per violation that the sentinel has seen, as Violations.all gives them."""
+    head = ("VIOLATION", "PACKETS", "PAIR", "PROTOCOL", "SIZE", "LINK", "WHY")
+    rows = [
+        (
+            _clock(entry["time"]),
+            str(entry["packets"]),
+            f"{entry['from']} -> {entry['to']}",
+            entry["protocol"],
+            str(entry["size"] or "unknown"),
+            entry["link"],
+            entry["reason"],
+        )
+        for entry in violations
+    ]
+    if not rows:
+        return "violations: none\n"
+    return "".join(f"{line}\n" for line in _table([head, *rows]))
 
 
 def _management(node: Mapping[str, Any]) -> str:

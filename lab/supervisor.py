@@ -21,9 +21,10 @@ from .faults import FAULTS, Chosen, Damage, Site, break_fabric
 from .folder import LabFolder
 from .front_ends import eapi_context
 from .inventory import Design, design
-from .limits import LIST_COUNTERS, lost_counter, plant_rules, read_counters
+from .limits import plant_rules
 from .namespaces import Namespace
 from .running import RunningNode, Surroundings
+from .sentinel import Sentinel
 from .sshd import SshFiles
 from .traffic_log import TrafficLog
 from .wiring import cable_commands, offload_script
@@ -41,6 +42,7 @@ class Lab:
         self.nodes: dict[str, RunningNode] = {}
         self.events = Events(folder.path / "events.jsonl")
         self.traffic = TrafficLog(folder.path / "stalls.jsonl", self.events.add, log)
+        self.sentinel = Sentinel(folder.path / "violations.jsonl", plan.fabric, self.events.add)
         self.ended = asyncio.Event()
         self.started_at = time.time()
         self._log = log
@@ -67,6 +69,7 @@ class Lab:
             self._control.close()
         await asyncio.gather(*(node.stop() for node in self.nodes.values()), return_exceptions=True)
         if self._plant:
+            self.sentinel.leave(self._plant.name)
             await self._plant.kill()
 
     async def _lay_cables(self, damage: Damage) -> Namespace:
@@ -74,6 +77,7 @@ class Lab:
         plant = await Namespace.start("plant", "plant")
         await plant.run("ip", "-batch", "-", text=cable_commands(fabric), only_net=True)
         await plant.run("sh", "-s", text=offload_script(fabric), only_net=True)
+        await self.sentinel.watch(plant)
         await plant.run("nft", "-f", "-", text=plant_rules(fabric, damage.cable_limits), only_net=True)
         return plant
 
@@ -90,6 +94,7 @@ class Lab:
             eapi=eapi_context(path / "eapi") if any(node.platform == "eos" for node in nodes) else None,
             events=self.events,
             traffic=self.traffic,
+            sentinel=self.sentinel,
             log=self._log,
         )
 
@@ -98,7 +103,7 @@ class Lab:
     def _verbs(self) -> Verbs:
         return {
             "status": self._status,
-            "lost": self._lost,
+            "violations": self._violations,
             "events": self._events,
             "audit": self._audit,
             "cut": self._cut,
@@ -118,18 +123,8 @@ class Lab:
             "traffic": self.traffic.summary(),
         }
 
-    async def _lost(self, _request: dict[str, Any]) -> dict[str, Any]:
-        """Return where production packets were lost for their size: at ports, and in cables on the way to a port."""
-        found = {}
-        for places in await asyncio.gather(*(node.lost() for node in self.nodes.values())):
-            found.update(places)
-        assert self._plant is not None  # noqa: S101 - for the type checker: it is there while requests are answered
-        counters = read_counters(await self._plant.run(*LIST_COUNTERS))
-        for cable in self.design.fabric.cables:
-            for end, far in ((cable.a, cable.b), (cable.b, cable.a)):
-                if packets := counters.get(lost_counter(cable.plant_end(end)), 0):
-                    found[f"{far} -> {end}"] = packets
-        return {"lost": found}
+    async def _violations(self, _request: dict[str, Any]) -> dict[str, Any]:
+        return {"violations": await self.sentinel.violations()}
 
     async def _events(self, _request: dict[str, Any]) -> dict[str, Any]:
         return {"events": self.events.all()}

@@ -103,10 +103,10 @@ class RunningLab:
     def status(self) -> dict[str, Any]:
         return self.folder.ask("status")
 
-    def lost(self) -> dict[str, int]:
-        """Return where production packets were lost for their size, and how many."""
-        lost: dict[str, int] = self.folder.ask("lost")["lost"]
-        return lost
+    def violations(self) -> list[dict[str, Any]]:
+        """Return what the sentinel has seen: production packets lost for their size."""
+        violations: list[dict[str, Any]] = self.folder.ask("violations")["violations"]
+        return violations
 
     def pid(self, node: str) -> int:
         return int(self.status()["nodes"][node]["pid"])
@@ -171,7 +171,7 @@ class RunningLab:
 
     @staticmethod
     def _limit(rules: str, kernel: str) -> int:
-        found = re.search(rf"meta length > (\d+) jump large_{re.escape(kernel)}\b", rules)
+        found = re.search(rf"meta length > (\d+) counter name \"giants_{re.escape(kernel)}\"", rules)
         return int(found[1]) if found else 0
 
     def ethtool(self, node: str, interface: str, counter: str) -> int:

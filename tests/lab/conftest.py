@@ -34,11 +34,21 @@ def lab(session_lab: RunningLab) -> Iterator[RunningLab]:
 @pytest.fixture
 def small_lab(tmp_path: Path) -> Iterator[Callable[..., RunningLab]]:
     """Start a small, silent lab of another inventory, with a fault or not; it is taken down afterwards."""
+    yield from small_labs(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def module_small_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., RunningLab]]:
+    """As `small_lab`, one for a whole file of tests that put everything back."""
+    yield from small_labs(tmp_path_factory.mktemp("small"), 75)
+
+
+def small_labs(path: Path, block: int = 79) -> Iterator[Callable[..., RunningLab]]:
     need_namespaces()
-    folder = tmp_path / "lab"
+    folder = path / "lab"
 
     def start(fault: str = "") -> RunningLab:
-        inventory = small_inventory(tmp_path / "small.json", jumbo_lab_network=network(79), jumbo_lab_traffic=0)
+        inventory = small_inventory(path / "small.json", jumbo_lab_network=network(block), jumbo_lab_traffic=0)
         done = lab_cli(folder, "up", "-i", inventory, "--fault", fault)
         assert done.returncode == 0, done.stderr
         return RunningLab(folder, [inventory])

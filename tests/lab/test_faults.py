@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import urllib.error
 from collections.abc import Callable
 
@@ -47,11 +46,6 @@ def test_tap_1518_loses_large_packets_and_nobody_counts(small_lab: Start) -> Non
         assert (lost.received, "Frag needed" in lost.text) == (0, False)
     assert lab.plane("tor-a").counters("Ethernet49/1").giants == 0
     assert lab.plane("agg").counters("Ethernet1/1").giants == 0
-    assert lab.lost() == {}, "pings are no production traffic"
-    send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.sendto(bytes(4000), ('{}', {}))"
-    for port in (47900, 9):
-        lab.run("db-a", sys.executable, "-c", send.format(lab.address("db-b"), port))
-    assert lab.lost() == {"tor-a:Ethernet49/1 -> agg:Ethernet1/1": 1}, "and probes are none either"
 
 
 def test_icmp_filtered_keeps_only_fragmentation_needed_back(small_lab: Start) -> None:

@@ -127,15 +127,24 @@ def _two_spines() -> dict[str, object]:
 def test_limits_are_the_platforms_unless_a_fault_says_otherwise(fabric: Fabric) -> None:
     switch = node_rules(fabric.nodes["agg"], {"Ethernet2/1": 1500})
     ports = [kernel_name(f"Ethernet{number}/1") for number in (1, 2)]
-    assert f"meta length > 9214 jump large_{ports[0]}" in switch
-    assert f"meta length > 1500 jump large_{ports[1]}" in switch
-    assert "meta length > 1500 jump large_ens3f0np0" in node_rules(fabric.nodes["db-a"], {})
+    assert f"meta length > 9214 counter name giants_{ports[0]} " in switch
+    assert f"meta length > 1500 counter name giants_{ports[1]} " in switch
+    assert "meta length > 1500 counter name giants_ens3f0np0 " in node_rules(fabric.nodes["db-a"], {})
 
 
-def test_a_hosts_limit_is_changed_in_one_transaction() -> None:
-    assert follow_link("eth1", 9000) == (
-        "flush chain netdev jumbo_lab in_eth1\nadd rule netdev jumbo_lab in_eth1 meta length > 9000 jump large_eth1\n"
+def test_a_hosts_limit_is_changed_in_one_transaction(fabric: Fabric) -> None:
+    assert follow_link(fabric.nodes["db-a"], "ens3f0np0", 9000) == (
+        "flush chain netdev jumbo_lab in_ens3f0np0\n"
+        "add rule netdev jumbo_lab in_ens3f0np0 meta length > 9000 counter name giants_ens3f0np0 "
+        'log prefix "refused ens3f0np0 9000" group 93 drop\n'
     )
+
+
+def test_what_a_switch_does_not_take_in_stays_when_its_links_change(fabric: Fabric) -> None:
+    leaf = fabric.nodes["tor-a"]
+    assert "in_" not in follow_link(leaf, "Ethernet5", 1500) + follow_link(leaf, "Vlan300", 1500)
+    assert "flush chain bridge jumbo_lab out_Ethernet5\n" in follow_link(leaf, "Ethernet5", 1500)
+    assert "flush chain inet jumbo_lab out_Vlan300\n" in follow_link(leaf, "Vlan300", 1500)
 
 
 def test_the_smallest_box_in_a_cable_decides(fabric: Fabric) -> None:
@@ -200,17 +209,26 @@ def test_status_groups_interfaces_by_size() -> None:
     }
     node = {"platform": "eos", "address": "127.77.0.1", "port": 8443, "reachable": False, "interfaces": interfaces}
     traffic = {"transfers": 7, "stall_count": 1, "largest_segment": 1448}
+    violation = {
+        "time": 1.0,
+        "until": 1.5,
+        "packets": 4,
+        "from": "h1",
+        "to": "h3",
+        "link": "leaf2:Ethernet13 -> h3:eth1",
+    }
+    violation |= {"size": 9000, "limit": 1500, "protocol": "tcp", "reason": "h3:eth1 takes in 1500"}
     text = status_text(
         {
             "nodes": {"spine1": node},
             "faults": ["spine-1500@spine1:Ethernet2"],
             "traffic": traffic,
-            "lost": {"h3:eth1": 4},
+            "violations": [violation],
         }
     )
     assert "1500: Ethernet1  9000: Vlan10  down: Ethernet2" in text
     assert "127.77.0.1:8443 (refused)" in text
     assert "fault: spine-1500@spine1:Ethernet2" in text
     assert "7 transfers, 1 stalls" in text
-    assert "4 production packets at h3:eth1" in text
+    assert text.splitlines()[-1].split()[1:7] == ["4", "h1", "->", "h3", "tcp", "9000"]
     assert events_text([]) == ""
