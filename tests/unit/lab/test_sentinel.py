@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import socket
 import struct
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.jumbo.fabric.lab.nflog import Logged, read_messages
 from ansible_collections.jumbo.fabric.lab.packets import Packet, read_packet, read_too_big
 from ansible_collections.jumbo.fabric.lab.violations import Answers, Violation, Violations
 from ansible_collections.jumbo.fabric.plugins.module_utils.probe.wire import PROBE_MAGIC
+from rollout_helpers import Fabric
 
 PRODUCTION, PROBE = b"GET / HTTP", PROBE_MAGIC + b"and more"
 UDP, TCP, ICMP, ICMPV6 = 17, 6, 1, 58
@@ -119,3 +123,25 @@ def message(kind: int, *attributes: tuple[int, bytes]) -> bytes:
 def test_one_datagram_may_hold_several_packets_and_other_messages() -> None:
     data = message(4 << 8, (10, b"refused eth1 1500\0"), (9, b"first")) + message(3) + message(4 << 8, (9, b"second"))
     assert list(read_messages(data)) == [Logged("refused eth1 1500", b"first"), Logged("", b"second")]
+
+
+@pytest.mark.parametrize(("seen", "expected", "fails"), [(0, "", False), (1, "", True), (1, "by hand", False)])
+def test_a_roll_out_test_fails_on_a_violation_that_it_does_not_expect(
+    seen: int, expected: str, fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    violations = Violations()
+    for now in range(seen):
+        violations.add(LOST, float(now))
+    monkeypatch.setattr(Fabric, "lab", SimpleNamespace(violations=violations.all))
+    fabric = Fabric(Path(), [], Path())
+    fabric.expects_violations = expected
+    with pytest.raises(AssertionError, match="h1 -> h3") if fails else nullcontext():
+        fabric.check_violations()
+
+
+def test_and_where_an_expected_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fabric, "lab", SimpleNamespace(violations=list))
+    fabric = Fabric(Path(), [], Path())
+    fabric.expects_violations = "the tap swallows what the test sends"
+    with pytest.raises(AssertionError, match="the tap swallows"):
+        fabric.check_violations()
