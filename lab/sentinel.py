@@ -36,10 +36,14 @@ _DEVICE = re.compile(r"\bdev (\S+)")
 _UNKNOWN = Packet("unknown", "unknown", 0, "unknown", None, is_production=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Post:
+    """A namespace that is watched. made: answers made there; unanswered: drops for their size without one, as told."""
+
     namespace: Namespace
     log: socket.socket
+    made: int = 0
+    unanswered: int = 0
 
 
 class Sentinel:
@@ -77,7 +81,7 @@ class Sentinel:
 
     async def violations(self) -> list[dict[str, Any]]:
         """Return all violations so far, once all answers had the time to arrive; see Violations.all."""
-        self._read_all()
+        await self._compare_answers()
         while self._judging:
             await asyncio.wait(self._judging)
         return self._violations.all()
@@ -98,6 +102,7 @@ class Sentinel:
 
     def _sort(self, name: str, logged: Logged) -> None:
         what, *where = logged.prefix.split()
+        self._posts[name].made += what == MADE
         if what in (MADE, HEARD):
             if (answer := read_too_big(logged.packet)) and answer.packet.is_production:
                 self._note_answer(name, answer, made=what == MADE)
@@ -142,6 +147,21 @@ class Sentinel:
                 reason = f"{late.node} sends {answer.limit}, and its ICMP did not arrive at the sender"
                 self._shout(late.node, self._violation(answer.packet, link, answer.limit, reason), late.time)
         self._unheard.clear()
+
+    async def _compare_answers(self) -> None:
+        """Shout where the kernel has dropped more for their size than it has answered: nothing leads back there."""
+        switches = [name for name in self._posts if name in self._fabric.nodes and not self._fabric.nodes[name].is_host]
+        dropped = {name: _too_big(self._posts[name].namespace.pid) for name in switches}
+        self._read_all()
+        if any(count > self._posts[name].made + self._posts[name].unanswered for name, count in dropped.items()):
+            await asyncio.sleep(_PATIENCE / 10)  # an answer follows its drop at once, and not in the same moment
+            self._read_all()
+        for name, count in dropped.items():
+            post = self._posts.get(name)
+            if post and count > post.made + post.unanswered:
+                reason = f"{count - post.made - post.unanswered} packets were too large for it, and it did not answer"
+                post.unanswered = count - post.made
+                self._shout(name, self._violation(_UNKNOWN, name, None, reason))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -190,6 +210,19 @@ class Sentinel:
             if port.kernel == kernel or (port.bridge == kernel and port.peer.device == destination):
                 return f"{End(name, port.interface)} -> {port.peer}"
         return str(self._end(name, kernel))
+
+
+def _too_big(pid: int) -> int:
+    """Return how many packets a namespace has dropped since they were too large and not to be fragmented (RFC 4293)."""
+    count = 0
+    try:
+        heads, values = (line.split() for line in Path(f"/proc/{pid}/net/snmp").read_text().splitlines()[:2])
+        count += int(values[heads.index("FragFails")])
+        lines = Path(f"/proc/{pid}/net/snmp6").read_text().splitlines()
+        count += sum(int(line.split()[1]) for line in lines if line.startswith("Ip6FragFails"))
+    except OSError:  # it is going down, or the machine has no IPv6
+        pass
+    return count
 
 
 async def _route(namespace: Namespace, packet: Packet) -> str:

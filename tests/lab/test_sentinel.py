@@ -106,6 +106,23 @@ FILTER = (
 UNHEARD = "{} sends 1500, and its ICMP did not arrive at the sender"
 
 
+def test_a_router_that_does_not_even_answer(lab: RunningLab, new: Any) -> None:
+    """It has no way back to the sender, so its kernel drops and says nothing."""
+    lab.raise_all(9000, leave=[("tor-a", "Ethernet49/1")])
+    lab.run("db-a", "ip", "addr", "replace", "192.0.2.1/32", "dev", "lo")
+    lab.run("db-a", "ip", "route", "replace", lab.address("db-b"), "via", lab.address("tor-a", "Vlan300"), *FROM)
+    try:
+        send(lab, "db-a", lab.address("db-b"), 9000)
+        assert [(link, reason) for _from, _to, link, _size, reason in new()] == [("tor-a", UNANSWERED)]
+        assert len(new()) == 1, "it is told once"
+    finally:
+        lab.run("db-a", "ip", "route", "del", lab.address("db-b"))
+
+
+FROM = ("src", "192.0.2.1")
+UNANSWERED = "1 packets were too large for it, and it did not answer"
+
+
 def test_a_switched_port_that_sends_less_loses_in_silence(lab: RunningLab, new: Any) -> None:
     lab.raise_all(9000)
     leaf = lab.plane("tor-b")
