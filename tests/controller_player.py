@@ -229,12 +229,17 @@ class Moment:
     process: int
 
 
-def moments(monkeypatch: Any, player: Player, playbook: str, **variables: Any) -> list[Moment]:
-    """Play, and keep what is there at every line of a journal: after it, and before it where an act came between."""
+def moments(monkeypatch: Any, player: Player, playbook: str, only: str | None = None, **variables: Any) -> list[Moment]:
+    """Play, and keep what is there at every line of a journal: after it, and before it where an act came between.
+
+    `only`: the one that is wanted, by its label.
+    """
     found: list[Moment] = []
     write, acts = journal.Journal.write, [-1]
 
     def keep(label: str) -> None:
+        if only not in (None, label):
+            return
         copied = player.evidence.with_name(f"{player.evidence.name}-{len(found)}")
         shutil.copytree(player.evidence, copied, symlinks=True)
         found.append(Moment(label, copy.deepcopy(player.world.devices), copied, player.process))

@@ -16,8 +16,7 @@ def said(player):
 
 def killed(monkeypatch, player, label, **variables):
     """Leave the fabric as it is when the controller is killed at this line."""
-    found = moments(monkeypatch, player, "rollout", **variables)
-    moment = next(one for one in found if one.label == label)
+    [moment] = moments(monkeypatch, player, "rollout", only=label, **variables)
     go_to(player, moment)
     return max(path for path in player.evidence.iterdir() if path.is_dir() and not path.is_symlink())
 
@@ -307,8 +306,8 @@ def test_a_roll_out_that_was_closed_is_left_alone_at_the_end(player):
 
 def test_a_roll_back_that_is_killed_is_told(player, monkeypatch):
     player.play()
-    found = moments(monkeypatch, player, "rollback")
-    go_to(player, next(one for one in found if one.label.startswith("after rollout  intent revert")))
+    [moment] = moments(monkeypatch, player, "rollback", only="after rollout  intent revert")
+    go_to(player, moment)
     assert player.play() == "passed"
     assert "was interrupted: rollback.yml takes back the rest" in said(player)
 
