@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable
 
-from . import guard, persistence
+from . import guard, ipv6, persistence
 from .changes import read_changes
 from .errors import ProbeError
 from .files import boot_time, clock_text
 from .keep import keepers
 from .links import read_links, set_mtu
 from .multicast import put_pin
-from .pins import loose, require_as_applied
+from .pins import require_as_applied, unpinned
 from .prepare import prepare
 from .record import Record, acting, need_record
-from .routes import differences, of_device, parse_routes, read_routes
+from .routes import Width, differences, of_device, parse_routes, read_routes
 from .routes import set_mtu as set_route_mtu
 from .status import guard_status
 from .undo import ALL, Undo, raising_order
@@ -85,6 +85,7 @@ def snapshot(interfaces: Iterable[str]) -> Json:
     return {
         name: {
             "ip_mtu": links[name].mtu if name in links else None,
+            "ipv6_mtu": links[name].ipv6_mtu if name in links else None,
             "routes": [route.text for route in of_device(routes, name)],
         }
         for name in interfaces
@@ -124,7 +125,10 @@ def _again(record: Record, changes: Any) -> Json:
 
 
 def _perform(record: Record, interfaces: dict[str, Json]) -> None:
-    """Pin, read everything back, raise, read everything back."""
+    """Pin, read everything back, raise, read everything back.
+
+    IPv6: advertisements are stopped with the pins, and the interface keeps its IPv6 MTU while the link grows.
+    """
     before = read_routes()
     expected = [route.text for route in before]
     for name, entry in interfaces.items():
@@ -132,9 +136,12 @@ def _perform(record: Record, interfaces: dict[str, Json]) -> None:
             continue
         for added in entry["added"]:
             put_pin(added, name)
-        for route, mtu in loose(name, entry, before, entry["pin"]):
+        for route, mtu in unpinned(name, entry, before, Width(entry["pin"], entry["pin"])):
             set_route_mtu(route, mtu)
             expected[expected.index(route.text)] = " ".join(route.tokens_with(mtu))
+    links = read_links()
+    for name, entry in interfaces.items():
+        ipv6.bind(name, ipv6.target(entry, links[name].mtu))
     _require_nothing_else(expected, interfaces)
     _require_armed(record)
     _set_links(interfaces)
@@ -149,7 +156,8 @@ def _set_links(interfaces: dict[str, Json]) -> None:
     order = raising_order(links, [name for name, entry in interfaces.items() if entry["ip_mtu"]])
     smaller = [name for name in order if interfaces[name]["ip_mtu"]["to"] < links[name].mtu]
     for name in smaller[::-1] + [name for name in order if name not in smaller]:
-        set_mtu(name, interfaces[name]["ip_mtu"]["to"])
+        size = interfaces[name]["ip_mtu"]["to"]
+        set_mtu(name, size, ipv6.target(interfaces[name], size))
 
 
 def _require_nothing_else(expected: list[str], interfaces: dict[str, Json]) -> None:

@@ -101,7 +101,7 @@ def _require_lifted(name: str, entry: Json) -> None:
     """Refuse to persist a lift that is not there any more."""
     routes, links = read_routes(), read_links()
     for prefix, size in lifted(entry).items():
-        sizes = [route.mtu or links[name].mtu for route in of_device(routes, name) if route.prefix == prefix]
+        sizes = [links[name].width.of(route) for route in of_device(routes, name) if route.prefix == prefix]
         if max(sizes, default=0) < size:
             message = f"the lift of {name} {prefix} is gone: {max(sizes, default=None) or 'no route'} instead of {size}"
             raise ProbeError(

@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any, NamedTuple, Sequence
 
 from .errors import ProbeError
-from .routes import DEFAULT
+from .routes import DEFAULTS, IPV4
 
 FIELDS = ("ip_mtu", "route_mtu", "persisted")
 LARGEST_IP_MTU = 65535
@@ -78,13 +78,9 @@ def _check_value(change: Change, value: Any) -> None:
 
 
 def read_prefix(word: str, name: str) -> str:
-    """Read an IPv4 prefix; the default route is never a prefix to lift or pin by itself."""
+    """Read a prefix of either family; a default route is never a prefix to lift or pin by itself."""
     try:
-        network = ipaddress.ip_network(DEFAULT if word == "default" else word)
+        return str(ipaddress.ip_network(DEFAULTS[IPV4] if word == "default" else word))
     except ValueError as error:
         message = f"{word!r} is no prefix: {error}"
-        raise ProbeError(message, object=name, wish=word, limit="such as 10.10.2.0/24") from None
-    if not isinstance(network, ipaddress.IPv4Network):
-        message = f"{word} is IPv6, which these changes do not cover yet"
-        raise ProbeError(message, object=name, wish=word, limit="IPv4 prefixes")
-    return str(network)
+        raise ProbeError(message, object=name, wish=word, limit="such as 10.10.2.0/24 or fd00:10:2::/64") from None

@@ -16,7 +16,7 @@ import select
 import signal
 from typing import Any, Dict
 
-from . import multicast
+from . import ipv6, multicast
 from .daemon import detach, tell_kernel
 from .errors import ProbeError
 from .files import boot_time, clock_text, lock, take_lock, write_json
@@ -24,7 +24,7 @@ from .links import Link, read_links
 from .netlink import Heard, Watch
 from .pins import pin_loose
 from .record import GUARDED, LOCK_FILE, ROOT, Record, make_folder
-from .routes import of_device, parse_routes, read_routes
+from .routes import Width, of_device, parse_routes, read_routes
 from .undo import ALL, Undo, remember_theirs
 
 LOOK_EVERY = 2.0
@@ -151,7 +151,7 @@ class Guard:
         for name, entry in self.record.load()["interfaces"].items():
             changed = self._compare_link(name, links.get(name), entry.get("ip_mtu")) or changed
             if name in links and entry.get("pin") is not None:
-                changed = self._keep_pins(name, entry, links[name].mtu) or changed
+                changed = self._keep_pins(name, entry, links[name]) or changed
         self.seen = links
         if changed:
             self._write()
@@ -183,11 +183,14 @@ class Guard:
                 self._remember("link_changed", [entry])
                 self._write()
 
-    def _keep_pins(self, name: str, entry: Json, link_mtu: int) -> bool:
+    def _keep_pins(self, name: str, entry: Json, link: Link) -> bool:
         """Pin again what is loose, and put back what we had added and the kernel has dropped."""
-        pinned, problems = pin_loose(name, entry, link_mtu)
+        bound = ipv6.bind(name, ipv6.target(entry, link.mtu))  # first: it binds most of IPv6 at once
+        settings = ipv6.read(name)
+        width = Width(link.mtu, settings.mtu if settings else None)
+        pinned, problems = pin_loose(name, entry, width)
         remember_theirs(entry, pinned, self.report["adopted"])
-        entries = [{"time": clock_text(), "route": route.text} for route in pinned]
+        entries = [{"time": clock_text(), "route": text} for text in [*bound, *(route.text for route in pinned)]]
         entries += self._put_back(name, entry, problems)
         self._remember("repinned", entries)
         for problem in problems:

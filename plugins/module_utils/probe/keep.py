@@ -16,7 +16,7 @@ from .files import boot_time, clock_text
 from .links import Link
 from .pins import not_bound, require_pinned
 from .record import Record, holding, last_holder, need_record
-from .routes import DEFAULT, Route, of_device, read_routes
+from .routes import Route, of_device, read_routes
 
 Json = Dict[str, Any]
 
@@ -33,7 +33,7 @@ def keep(link: Link, told: int | None = None, lifted: Iterable[str] = (), *, str
     verdict, entry = holder.verdict(), holder.load()["interfaces"][link.name]
     if verdict == "released" and entry.get("pin") is not None and link.mtu > entry["pin"]:
         if strict:
-            require_pinned(link.name, entry, link.mtu)
+            require_pinned(link.name, entry, link.width)
         _start_again(holder)
     elif verdict == "confirmed" and not holder.guard_lives():
         guard.start(holder)
@@ -80,7 +80,7 @@ def _adopt(link: Link, told: int | None, lifted: set[str], *, strict: bool) -> R
     if loose and ours is None:
         return None
     if loose and strict:
-        raise not_bound(link.name, loose[0], pin, link.mtu)
+        raise not_bound(link.name, loose[0], pin, link.width)
     if missing:
         multicast.put_pin(missing, link.name)
     elif ours and ours["rule"]:
@@ -95,10 +95,10 @@ def _larger(link: Link, routes: list[Route], pin: int, lifted: set[str]) -> tupl
     lifts: dict[str, Json] = {}
     loose: list[Route] = []
     for route in of_device(routes, link.name):
-        size = route.mtu or link.mtu
+        size = link.width.of(route)
         if size <= pin:
             continue
-        if route.prefix != DEFAULT and not route.network.is_multicast and (route.ours or route.prefix in lifted):
+        if not route.is_default and not route.network.is_multicast and (route.ours or route.prefix in lifted):
             lifts[route.prefix] = {"mtu": size, "from": pin, "added": route.ours}
         else:
             loose.append(route)

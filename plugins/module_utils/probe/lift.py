@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
-from . import persistence
+from . import ipv6, persistence
 from .changes import Change, read_changes
 from .errors import ProbeError
 from .iproute import ip_json
@@ -18,14 +18,17 @@ from .links import Link, need_link, read_links
 from .pins import pin_loose, require_pinned
 from .record import GUARDED, acting, last_holder
 from .routes import (
-    DEFAULT,
-    HOST_SUFFIX,
+    DEFAULTS,
+    HOST_SUFFIXES,
+    IPV4,
     OUR_PROTOCOL,
     Route,
     add,
     change,
+    covers,
     delete,
     differences,
+    family_of,
     of_device,
     read_routes,
     require_editable,
@@ -85,10 +88,10 @@ def pin_prefix(entry: Json, interface: str, prefix: str, mtu: int) -> list[str]:
     """Pin a prefix in place, read it back, then delete it where a lift had added it. Updates the record's entry."""
     link = need_link(read_links(), interface)
     wanted = {"lifts": {prefix: {"mtu": mtu}}}
-    pinned, problems = pin_loose(interface, wanted, link.mtu)
+    pinned, problems = pin_loose(interface, wanted, link.width)
     if problems:
         raise problems[0]
-    require_pinned(interface, wanted, link.mtu)
+    require_pinned(interface, wanted, link.width)
     done = [f"pinned {interface} {prefix} at {mtu}" for _route in pinned]
     for route in of_device(read_routes(), interface):
         if route.prefix == prefix and route.ours:
@@ -125,8 +128,8 @@ def sizes(changes: Iterable[Change]) -> Json:
         mine = of_device(routes, one.interface)
         if one.prefix is not None:
             mine = [route for route in mine if route.prefix == one.prefix] or _cover(routes, one.interface, one.prefix)
-        link_mtu = links[one.interface].mtu if one.interface in links else None
-        found[one.object] = [{"route": route.text, "ip_mtu": route.mtu or link_mtu} for route in mine]
+        width = links[one.interface].width if one.interface in links else None
+        found[one.object] = [{"route": route.text, "ip_mtu": width.of(route) if width else route.mtu} for route in mine]
     return found
 
 
@@ -143,7 +146,7 @@ def _plan_all(changes: Iterable[Change], links: dict[str, Link], routes: list[Ro
 def _plan(one: Change, link: Link, routes: list[Route]) -> Edits:
     """Return the edits for one lift: an existing route and its new arguments, or None and a route to add."""
     _require_route_change(one)
-    if one.prefix is None or one.prefix == DEFAULT:
+    if one.prefix is None or one.prefix in DEFAULTS.values():
         what = "the default route" if one.prefix else f"every route of {one.interface}"
         message = f"{what} is never lifted: it stays at the old size for good"
         raise ProbeError(message, object=one.object, wish=one.after, limit=one.before, advice="lift explicit prefixes")
@@ -151,14 +154,17 @@ def _plan(one: Change, link: Link, routes: list[Route]) -> Edits:
         message = f"{one.object} would get {one.after}, {link.name} has {link.mtu}"
         raise ProbeError(message, object=one.object, wish=one.after, limit=link.mtu, advice="raise the link first")
     _require_confirmed(one.interface)
-    size = None if one.after == link.mtu else one.after
+    # An IPv6 route without an MTU of its own is bound by its interface, which stays at the old size.
+    size = None if one.after == link.mtu and family_of(str(one.prefix)) == IPV4 else one.after
     exact = [route for route in of_device(routes, link.name) if route.prefix == one.prefix]
-    if not exact:
+    if all(route.advertised for route in exact):
         return [(None, _new_route(one, routes, size, link))]
     steps: Edits = []
     for route in exact:
+        if route.advertised:
+            continue  # the one of ours beside it goes first
         require_editable(route, routes)
-        if (route.mtu or link.mtu) != one.after:
+        if link.width.of(route) != one.after:
             _require_from(one, route, link)
             steps.append((route, route.tokens_with(size)))
     return steps
@@ -183,39 +189,61 @@ def _require_confirmed(interface: str) -> None:
 
 
 def _require_from(one: Change, route: Route, link: Link) -> None:
-    found = route.mtu or link.mtu
+    found = link.width.of(route)
     if found != one.before:
         message = f"the route `{route.text}` carries {found}, not {one.before}: somebody has changed it"
         raise ProbeError(message, object=one.object, wish=one.before, limit=found, advice="read and plan again")
 
 
 def _new_route(one: Change, routes: list[Route], size: int | None, link: Link) -> tuple[str, ...]:
-    """Return an explicit route with all that the covering one has, but its MTU."""
+    """Return an explicit route with all that the covering one has, but its MTU.
+
+    Beside a route that advertisements made, of the same prefix, it goes first: its metric is one less.
+    """
     prefix = str(one.prefix)
-    taken = [route for route in routes if route.prefix == prefix and route.table == "main" and route.type == "unicast"]
+    taken = [
+        route
+        for route in routes
+        if (route.prefix, route.table, route.type) == (prefix, "main", "unicast")
+        and not (route.advertised and route.device == one.interface)
+    ]
     if taken:
         message = f"{prefix} does not leave by {one.interface}: `{taken[0].text}`"
         raise ProbeError(message, object=one.object, advice="correct the plan")
-    covers = _cover(routes, one.interface, prefix)
-    if not covers:
+    known = _cover(routes, one.interface, prefix)
+    if not known:
         message = f"no route of {one.interface} leads to {prefix}"
         raise ProbeError(message, object=one.object, advice=f"see `ip route get` for an address of {prefix}")
-    cover = covers[0]
-    require_editable(cover, routes)
+    cover = known[0]
+    if not cover.advertised:
+        require_editable(cover, routes)
     _require_from(one, cover, link)
     tokens = list(cover.tokens_with(size))
-    tokens[1] = prefix[: -len(HOST_SUFFIX)] if prefix.endswith(HOST_SUFFIX) else prefix  # as the kernel prints it
+    suffix = HOST_SUFFIXES[cover.family]
+    tokens[1] = prefix[: -len(suffix)] if prefix.endswith(suffix) else prefix  # as the kernel prints it
     tokens[tokens.index("proto") + 1] = OUR_PROTOCOL
+    if cover.advertised:
+        tokens = _settled(tokens, cover.metric - 1 if cover.prefix == prefix else cover.metric)
     return tuple(tokens)
+
+
+def _settled(tokens: list[str], metric: int) -> list[str]:
+    """Return the arguments of an advertised route without its lifetime and hop limit: ours stays until we take it."""
+    for word in ("expires", "hoplimit"):
+        if word in tokens:
+            at = tokens.index(word)
+            tokens = tokens[:at] + tokens[at + 2 :]
+    tokens[tokens.index("metric") + 1] = str(metric)
+    return tokens
 
 
 def _cover(routes: list[Route], interface: str, prefix: str) -> list[Route]:
     """Return the route of table main that packets to this prefix take, if it is one of this interface."""
-    network = ipaddress.IPv4Network(prefix)
+    network = ipaddress.ip_network(prefix)
     found = [
         route
         for route in routes
-        if (route.table, route.type, route.tos) == ("main", "unicast", "0") and network.subnet_of(route.network)
+        if (route.table, route.type, route.tos) == ("main", "unicast", "0") and covers(route, network)
     ]
     found.sort(key=lambda route: (-route.network.prefixlen, route.metric))
     return found[:1] if found and found[0].device == interface else []
@@ -261,10 +289,13 @@ def _require_lifted(one: Change, links: dict[str, Link]) -> None:
     peer = _peer(str(one.prefix), own)
     if peer is None:
         return
-    found = ip_json("-4", "route", "get", peer, about=one.object)[0]
+    family = family_of(peer)
+    found = ip_json(f"-{family}", "route", "get", peer, about=one.object)[0]
     # What expires is what a router once said of this one peer: it is no property of the route, and passes.
     told = () if "expires" in found else found.get("metrics", ())
-    mtu = next((entry["mtu"] for entry in told if "mtu" in entry), links[one.interface].mtu)
+    link = links[one.interface]
+    bare = link.mtu if "expires" in found or family == IPV4 else link.ipv6_mtu or link.mtu
+    mtu = next((entry["mtu"] for entry in told if "mtu" in entry), bare)
     if found.get("dev") != one.interface or mtu < one.after:
         message = f"the route to {peer} leaves by {found.get('dev')} with {mtu} after {one.object} was lifted"
         raise ProbeError(message, object=one.object, wish=one.after, limit=mtu, advice="see `ip rule` on this host")
@@ -272,7 +303,7 @@ def _require_lifted(one: Change, links: dict[str, Link]) -> None:
 
 def _peer(prefix: str, own: Iterable[str]) -> str | None:
     mine = set(own)
-    for tried, address in enumerate(ipaddress.IPv4Network(prefix).hosts()):
+    for tried, address in enumerate(ipaddress.ip_network(prefix).hosts()):
         if str(address) not in mine:
             return str(address)
         if tried > ADDRESSES_TRIED:
@@ -304,10 +335,12 @@ def _pin_one(one: Change, link: Link) -> list[str]:
         done = pin_prefix(entry, one.interface, one.prefix, one.after)
     else:
         done = [line for prefix in list(entry["lifts"]) for line in pin_prefix(entry, one.interface, prefix, one.after)]
-        pinned, problems = pin_loose(one.interface, {"pin": one.after}, link.mtu)
+        ipv6.bind(one.interface, ipv6.target({"pin": one.after}, link.mtu))
+        width = need_link(read_links(), one.interface).width
+        pinned, problems = pin_loose(one.interface, {"pin": one.after}, width)
         if problems:
             raise problems[0]
-        require_pinned(one.interface, {"pin": one.after}, link.mtu)
+        require_pinned(one.interface, {"pin": one.after}, width)
         done += [f"pinned {one.interface} {route.prefix} at {one.after}" for route in pinned]
     if record is not None:
         record.save(data)
@@ -324,12 +357,12 @@ def _require_covered(interface: str, prefix: str, mtu: int, link: Link) -> None:
         routes, interface, prefix
     )
     for route in mine:
-        if (route.mtu or link.mtu) > mtu:
-            message = f"{prefix} is now carried by `{route.text}`, which may send {route.mtu or link.mtu}"
+        if link.width.of(route) > mtu:
+            message = f"{prefix} is now carried by `{route.text}`, which may send {link.width.of(route)}"
             raise ProbeError(
                 message,
                 object=f"{interface} {prefix}",
                 wish=mtu,
-                limit=route.mtu or link.mtu,
+                limit=link.width.of(route),
                 advice="pin that route too",
             )

@@ -6,8 +6,10 @@ import ipaddress
 import os
 from typing import Any, NamedTuple
 
+from . import ipv6
 from .errors import ProbeError
 from .iproute import ip, ip_json
+from .routes import Width
 
 # Below this the kernel switches IPv6 off on the device (RFC 8200, section 5).
 LEAST_IP_MTU = 1280
@@ -19,7 +21,10 @@ BOUND_BY_PARENT = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"})
 
 
 class Link(NamedTuple):
-    """One network device; MTU values are bytes of IP packet (Linux leaves the Ethernet header out)."""
+    """One network device; MTU values are bytes of IP packet (Linux leaves the Ethernet header out).
+
+    `ipv6`: it has a global address; `ipv6_mtu` and `accept_ra_mtu` are None where it has no IPv6 at all.
+    """
 
     name: str
     ifindex: int
@@ -34,7 +39,14 @@ class Link(NamedTuple):
     carrier_changes: int | None
     addresses: tuple[str, ...]
     ipv6: bool
+    ipv6_mtu: int | None
+    accept_ra_mtu: int | None
     statistics: dict[str, dict[str, int]]
+
+    @property
+    def width(self) -> Width:
+        """What its routes carry without an MTU of their own."""
+        return Width(self.mtu, self.ipv6_mtu)
 
 
 def read_links() -> dict[str, Link]:
@@ -56,9 +68,14 @@ def need_link(links: dict[str, Link], name: str) -> Link:
     return links[name]
 
 
-def set_mtu(name: str, mtu: int) -> None:
-    """Set a device's MTU while it stays up, and read it back. The device is never taken down."""
-    ip("link", "set", "dev", name, "mtu", str(mtu), about=name, wish=mtu)
+def set_mtu(name: str, mtu: int, wanted: ipv6.Settings | None = None) -> None:
+    """Set a device's MTU while it stays up, and read it back. The device is never taken down.
+
+    `wanted` is what its IPv6 keeps: it would follow the link else.
+    """
+    if not ipv6.resize(name, mtu, wanted):
+        ip("link", "set", "dev", name, "mtu", str(mtu), about=name, wish=mtu)
+        ipv6.bind(name, wanted)
     found = need_link(read_links(), name).mtu
     if found != mtu:
         message = f"the MTU of {name} was accepted as {mtu} but reads {found}"
@@ -83,11 +100,25 @@ def require_size(links: dict[str, Link], name: str, mtu: int, planned: dict[str,
 
 
 def forwarding_interfaces() -> list[str]:
-    """Return what forwards IPv4 here: `ip_forward` itself, or interfaces that have it switched on (ip-sysctl)."""
-    found = ["net.ipv4.ip_forward"] if _switch(f"{CONFIGURATION}/ip_forward") else []
+    """Return what forwards here (ip-sysctl): `ip_forward` itself, or interfaces that have it switched on.
+
+    IPv6 has one switch for all interfaces; per interface only `force_forwarding` (Linux 6.17) forwards.
+    """
     # `all` mirrors ip_forward, `default` is for devices to come, nothing is forwarded out of loopback.
-    names = sorted(set(os.listdir(f"{CONFIGURATION}/conf")) - {"all", "default", "lo"})
-    return found + [name for name in names if _switch(f"{CONFIGURATION}/conf/{name}/forwarding")]
+    found = ["net.ipv4.ip_forward"] if _switch(f"{CONFIGURATION}/ip_forward") else []
+    found += [
+        name for name in _configured(f"{CONFIGURATION}/conf") if _switch(f"{CONFIGURATION}/conf/{name}/forwarding")
+    ]
+    found += ["net.ipv6.conf.all.forwarding"] if _switch(f"{ipv6.FOLDER}/all/forwarding") else []
+    forced = [name for name in _configured(ipv6.FOLDER) if _switch(f"{ipv6.FOLDER}/{name}/force_forwarding")]
+    return found + [f"net.ipv6.conf.{name}.force_forwarding" for name in forced]
+
+
+def _configured(folder: str) -> list[str]:
+    try:
+        return sorted(set(os.listdir(folder)) - {"all", "default", "lo"})
+    except FileNotFoundError:
+        return []
 
 
 def _switch(path: str) -> bool:
@@ -101,6 +132,7 @@ def _switch(path: str) -> bool:
 def _link(entry: dict[str, Any]) -> Link:
     info = entry.get("linkinfo", {})
     kind = _kind(entry, info)
+    settings = ipv6.read(entry["ifname"])
     statistics = entry.get("stats64", {})
     return Link(
         name=entry["ifname"],
@@ -116,6 +148,8 @@ def _link(entry: dict[str, Any]) -> Link:
         carrier_changes=statistics.get("tx", {}).get("carrier_changes"),
         addresses=tuple(f"{one['local']}/{one['prefixlen']}" for one in entry.get("addr_info", ()) if "local" in one),
         ipv6=any(_reaches_out(one) for one in entry.get("addr_info", ())),
+        ipv6_mtu=settings.mtu if settings else None,
+        accept_ra_mtu=settings.accept_ra_mtu if settings else None,
         statistics={way: dict(statistics.get(way, {})) for way in ("rx", "tx")},
     )
 

@@ -11,6 +11,15 @@ from typing import Iterator, NamedTuple
 
 # linux/rtnetlink.h
 RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE = 0x1, 0x10, 0x40
+RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE, RTMGRP_IPV6_IFINFO = 0x100, 0x400, 0x800
+GROUPS = (
+    RTMGRP_LINK
+    | RTMGRP_IPV4_IFADDR
+    | RTMGRP_IPV4_ROUTE
+    | RTMGRP_IPV6_IFADDR
+    | RTMGRP_IPV6_ROUTE
+    | RTMGRP_IPV6_IFINFO  # what an advertisement has set on an interface
+)
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE, RTM_DELROUTE = 16, 17, 20, 21, 24, 25
 RTA_OIF, RTA_MULTIPATH = 4, 9
 HEADER = struct.Struct("=IHHII")  # nlmsghdr: length, type, flags, sequence, port
@@ -38,7 +47,7 @@ class Watch:
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, socket.NETLINK_ROUTE)
         self.socket.setblocking(False)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, WINDOW)
-        self.socket.bind((0, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE))
+        self.socket.bind((0, GROUPS))
 
     def fileno(self) -> int:
         """Return the descriptor to wait on."""
@@ -90,7 +99,7 @@ def index_of(kind: int, body: bytes) -> int | None:
 
 def is_down(kind: int, body: bytes) -> bool:
     """Return whether a message tells that a link is down, by hand or by its carrier: a flap may be over by now."""
-    if kind != RTM_NEWLINK or len(body) < LINK_HEADER.size:
+    if kind != RTM_NEWLINK or len(body) < LINK_HEADER.size or body[0] == socket.AF_INET6:
         return False
     _index, flags = LINK_HEADER.unpack_from(body)
     return int(flags) & (IFF_UP | IFF_LOWER_UP) != IFF_UP | IFF_LOWER_UP

@@ -11,12 +11,13 @@ import json
 import os
 from typing import Any, Dict, Iterable
 
+from . import ipv6
 from .errors import ProbeError
 from .files import sync_folder, write_atomically
 from .links import read_links
 from .pins import loose
 from .record import Record
-from .routes import OUR_PROTOCOL, Route, of_device, parse_routes, read_routes
+from .routes import IPV4, OUR_PROTOCOL, Route, Width, of_device, parse_routes, read_routes
 
 LAB_FILE = "/etc/jumbo-lab.json"
 BACKEND = "lab-file"
@@ -34,7 +35,10 @@ def backend() -> str | None:
 
 
 def read() -> Json | None:
-    """Return what is persisted: `{"links": {name: bytes}, "routes": [arguments of ip route replace]}`."""
+    """Return what is persisted: `{"links": {name: bytes}, "routes": [arguments of ip route replace]}`.
+
+    Beside them, where we have written it: `rules` (arguments of ip rule add), and `ipv6`: {name: settings of ipv6.py}.
+    """
     if backend() is None:
         return None
     content = _bytes(LAB_FILE)
@@ -50,12 +54,16 @@ def read() -> Json | None:
 
 
 def unpersistable(names: Iterable[str], routes: Iterable[Route]) -> dict[str, list[str]]:
-    """Return, per interface, the routes that this host's backend cannot hold: a daemon or DHCP makes them."""
+    """Return, per interface, the routes that this host's backend cannot hold: a daemon or DHCP makes them.
+
+    Only IPv4: what comes by itself in IPv6 is bound by its interface.
+    """
     found: dict[str, list[str]] = {}
     if backend() is not None:
         known = list(routes)
         for name in names:
-            texts = [route.text for route in of_device(known, name) if route.protocol not in BOOT_PROTOCOLS]
+            mine = [route for route in of_device(known, name) if route.family == IPV4]
+            texts = [route.text for route in mine if route.protocol not in BOOT_PROTOCOLS]
             if texts:
                 found[name] = texts
     return found
@@ -96,8 +104,8 @@ def bind(interface: str, wanted: Json) -> bool | None:
     size = (before or {}).get("links", {}).get(interface)
     if before is None or size is None:
         return None
-    routes = [parse_routes(text)[0] for text in before.get("routes", [])]
-    larger = [(route, mtu) for route, mtu in loose(interface, wanted, routes, size) if (route.mtu or size) > mtu]
+    routes, width = [parse_routes(text)[0] for text in before.get("routes", [])], _width(before, interface)
+    larger = [(route, mtu) for route, mtu in loose(interface, wanted, routes, width) if width.of(route) > mtu]
     if larger:
         smaller = {route.text: None if is_lift(route) else " ".join(route.tokens_with(mtu)) for route, mtu in larger}
         texts = zip(before["routes"], routes)
@@ -108,13 +116,19 @@ def bind(interface: str, wanted: Json) -> bool | None:
 
 def boot_lifts(interface: str, pin: int) -> set[str]:
     """Return the prefixes that a boot brings back larger than the pin."""
-    size = (read() or {}).get("links", {}).get(interface, 0)
-    return {route.prefix for route in of_device(boot_routes(), interface) if (route.mtu or size) > pin}
+    width = _width(read() or {}, interface)
+    return {route.prefix for route in of_device(boot_routes(), interface) if width.of(route) > pin}
 
 
 def boot_routes() -> list[Route]:
     """Return the routes that a boot brings back."""
     return [parse_routes(text)[0] for text in (read() or {}).get("routes", [])]
+
+
+def _width(content: Json, interface: str) -> Width:
+    """Return what routes without an MTU of their own carry after a boot."""
+    size = content.get("links", {}).get(interface, 0)
+    return Width(size, content.get("ipv6", {}).get(interface, {}).get("mtu", size))
 
 
 def is_lift(route: Route) -> bool:
@@ -151,7 +165,7 @@ def settle(names: Iterable[str]) -> bool | None:
     wanted, running = _others(before, ours), read_routes()
     for name in ours:
         wanted["links"][name] = links[name].mtu
-        wanted["routes"] += [route.text for route in of_device(running, name) if route.protocol in BOOT_PROTOCOLS]
+        wanted["routes"] += [route.text for route in of_device(running, name) if _comes_with_boot(route)]
     _replace(wanted)
     return True
 
@@ -177,18 +191,30 @@ def _content(before: Json, interfaces: dict[str, Json], routes: list[Route], wit
     wanted = dict(before)
     wanted["links"] = dict(before.get("links", {}))
     texts = [text for text in before.get("routes", []) if _device(text) not in interfaces]
-    rules = list(before.get("rules", []))
+    rules, settings = list(before.get("rules", [])), dict(before.get("ipv6", {}))
     for name, entry in interfaces.items():
         if name in links:
             wanted["links"][name] = links[name].mtu
+        found = ipv6.read(name)
+        if found is not None and entry.get("pin") is not None:
+            settings[name] = found._asdict()
         for route in of_device(routes, name):
-            texts += _boot_text(route, entry, with_lifts)
+            if route.family == IPV4 or _comes_with_boot(route):
+                texts += _boot_text(route, entry, with_lifts)
         fresh = [added["rule"] for added in entry.get("added", ()) if added.get("rule")]
         rules += [rule for rule in fresh if rule not in rules]
     wanted["routes"] = texts
     if rules:
         wanted["rules"] = rules
+    if settings:
+        wanted["ipv6"] = settings
     return wanted
+
+
+def _comes_with_boot(route: Route) -> bool:
+    """Whether a boot must be told of a route; an IPv6 one without an MTU of its own is bound by its interface."""
+    mute = route.family != IPV4 and (route.mtu is None or route.advertised)
+    return route.protocol in BOOT_PROTOCOLS and not mute
 
 
 def _boot_text(route: Route, entry: Json, with_lifts: bool) -> list[str]:
@@ -200,8 +226,9 @@ def _boot_text(route: Route, entry: Json, with_lifts: bool) -> list[str]:
 
 def _others(content: Json, names: set[str]) -> Json:
     """Return the part of a file that is not about these interfaces."""
-    rest = {key: value for key, value in content.items() if key not in {"links", "routes", "rules"}}
-    rest["links"] = {name: size for name, size in content.get("links", {}).items() if name not in names}
+    rest = {key: value for key, value in content.items() if key not in {"links", "routes", "rules", "ipv6"}}
+    for part in ("links", "ipv6"):
+        rest[part] = {name: value for name, value in content.get(part, {}).items() if name not in names}
     for part in ("routes", "rules"):
         rest[part] = [text for text in content.get(part, []) if _device(text) not in names]
     return rest
@@ -210,7 +237,8 @@ def _others(content: Json, names: set[str]) -> Json:
 def _without_ours(now: Json, then: Json, names: set[str]) -> bytes:
     """Return the file as it is now, with the original's entries for our interfaces."""
     content = _others(now, names)
-    content["links"].update({name: size for name, size in then.get("links", {}).items() if name in names})
+    for part in ("links", "ipv6"):
+        content[part].update({name: value for name, value in then.get(part, {}).items() if name in names})
     for part in ("routes", "rules"):
         content[part] += [text for text in then.get(part, []) if _device(text) in names]
     return json.dumps(content, indent=2).encode() + b"\n"

@@ -11,15 +11,16 @@ from typing import Any, Dict, NamedTuple
 
 from .errors import ProbeError
 from .iproute import need_program, plain_environment
-from .wire import LARGEST_DATAGRAM, UDP_OVERHEAD
+from .wire import LARGEST_DATAGRAM, OVERHEADS, overhead
 
-# IPv4 header (RFC 791) and ICMP header (RFC 792): as much as IPv4 and UDP.
-ICMP_OVERHEAD = UDP_OVERHEAD
 AT_ONCE = 64
 MOST_COUNT = 1000
 INTERVAL, WAIT = 0.2, 1
 SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+) (?:packets )?received")
-REMOTE = re.compile(r"^From (\S+?):? .*(?:Frag needed|Fragmentation needed)[^(]*\(mtu = (\d+)\)", re.MULTILINE)
+# iputils writes `(mtu = 1500)` for IPv4 and `mtu=1500` for IPv6.
+REMOTE = re.compile(
+    r"^From (\S+?):? .*(?:Frag needed|Fragmentation needed|Packet too big)[^(]*?\(?mtu ?= ?(\d+)", re.MULTILINE
+)
 LOCAL = re.compile(r"(?:local error: )?[Mm]essage too long(?:, mtu[=:] ?(\d+))?")
 USAGE_STATUS = 2
 Json = Dict[str, Any]
@@ -47,7 +48,7 @@ def ping(request: Json) -> Json:
     while waiting or running:
         while waiting and len(running) < AT_ONCE:
             echo = waiting.popleft()
-            arguments = [program, *options, "-s", str(echo.ip_mtu - ICMP_OVERHEAD), echo.address]
+            arguments = [program, *options, "-s", str(echo.ip_mtu - overhead(echo.address)), echo.address]
             running.append((echo, _start(arguments), time.monotonic() + limit))
         echo, process, end = running.popleft()
         results[echo] = _finish(echo, process, end)
@@ -101,7 +102,7 @@ def _read(request: Json) -> Any:
         message = "the ping needs sizes"
         raise ProbeError(message, object="ip_mtus", wish=sizes, limit="a list of bytes of IP packet")
     for size in sizes:
-        _whole(size, "ip_mtus", ICMP_OVERHEAD, LARGEST_DATAGRAM)
+        _whole(size, "ip_mtus", max(OVERHEADS.values()), LARGEST_DATAGRAM)
     _whole(count, "count", 1, MOST_COUNT)
     echoes = [
         Echo(entry.get("host"), _address(entry.get("address"), "targets"), size) for entry in targets for size in sizes
@@ -117,7 +118,7 @@ def _whole(value: Any, name: str, least: int, most: int) -> None:
 
 def _address(value: Any, name: str) -> str:
     try:
-        return str(ipaddress.IPv4Address(value))
+        return str(ipaddress.ip_address(value))
     except ValueError as error:
-        message = f"{value!r} is no IPv4 address: {error}"
-        raise ProbeError(message, object=name, wish=value, limit="IPv4 addresses") from None
+        message = f"{value!r} is no IP address: {error}"
+        raise ProbeError(message, object=name, wish=value, limit="IPv4 or IPv6 addresses") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Sequence
 
+from . import ipv6
 from .changes import Change, of_field
 from .errors import ProbeError
 from .keep import is_keeper
@@ -11,7 +12,7 @@ from .links import Link, forwarding_interfaces, members, need_link, read_links, 
 from .multicast import plan_pin
 from .pins import loose
 from .record import in_charge_of
-from .routes import Route, of_device, read_routes, require_editable
+from .routes import IPV6, Route, Width, of_device, read_routes, require_editable
 
 Json = Dict[str, Any]
 Links = Dict[str, Link]
@@ -35,6 +36,7 @@ def prepare(identity: str, changes: Sequence[Change]) -> dict[str, Json]:
         entry: Json = {
             "ip_mtu": _read_size(link, sizes.get(name), links, planned),
             "pin": _read_pin(link, pins.get(name), routes),
+            "ipv6": None if link.ipv6_mtu is None else {"mtu": link.ipv6_mtu, "accept_ra_mtu": link.accept_ra_mtu},
             "routes": [route.text for route in mine],
             "added": [],
             "lifts": {},
@@ -72,9 +74,7 @@ def _require_ours(identity: str, link: Link, links: Links) -> None:
         message = f"{link.name} belongs to the {link.master_kind or 'device'} {link.master}"
         advice = f"change {link.master} instead" if link.master_kind == "bond" else "leave it out: this is not covered"
         raise ProbeError(message, object=link.name, limit="interfaces of their own", advice=advice)
-    if link.ipv6:
-        message = f"{link.name} has a global IPv6 address, whose routes would follow the link at once"
-        raise ProbeError(message, object=link.name, limit="IPv4 interfaces", advice="leave this interface out for now")
+    ipv6.require_writable(link.name)
     for name in members(links, link.name):
         if links[name].mtu != link.mtu:
             message = f"{name}, a member of {link.name}, has {links[name].mtu}, {link.name} has {link.mtu}"
@@ -106,6 +106,8 @@ def _read_pin(link: Link, change: Change | None, routes: list[Route]) -> int | N
         message = f"{link.name} has {link.mtu}: a pin at {pin} would let its routes grow with the link"
         raise ProbeError(message, object=link.name, wish=pin, limit=link.mtu)
     for route in of_device(routes, link.name):
+        if route.family == IPV6 and link.width.of(route) <= pin:
+            continue  # its interface binds it, whether it can be edited or not
         require_editable(route, routes)
         # A smaller MTU of somebody's own (a tunnel, a detour) is kept: it is a stricter pin.
         if route.mtu != change.before and not (route.mtu is not None and route.mtu <= pin):
@@ -121,7 +123,7 @@ def _require_bounded(link: Link, entry: Json, routes: list[Route]) -> None:
     size = entry["ip_mtu"]
     if entry["pin"] is not None or size is None or size["to"] <= size["from"]:
         return
-    for route, _mtu in loose(link.name, {"pin": size["from"]}, routes, size["to"]):
+    for route, _mtu in loose(link.name, {"pin": size["from"]}, routes, Width(size["to"], link.ipv6_mtu)):
         message = f"raised to {size['to']}, {link.name} would send more by `{route.text}` before any path is proven"
         raise ProbeError(
             message,

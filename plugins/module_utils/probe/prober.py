@@ -23,17 +23,16 @@ from .errors import ProbeError
 from .responder import LARGEST_PORT
 from .wire import (
     DEFAULT_PORT,
-    IP_RECVERR,
     LARGEST_DATAGRAM,
     LEAST_PROBE,
-    ORIGIN_ICMP,
     ORIGIN_LOCAL,
     PROBE_HEAD,
     PROBE_MAGIC,
     TOKEN_SIZE,
-    UDP_OVERHEAD,
     Report,
     Trouble,
+    dialect,
+    overhead,
     probing_socket,
     read_errors,
     read_report,
@@ -41,7 +40,6 @@ from .wire import (
 
 # Eight datagrams, then a pause: about 8,000 a second, which the buffers of a slow link and of a responder take.
 BURST, PAUSE = 8, 0.001
-UNREACHABLE, TOO_BIG = 3, 4  # ICMP type and code (RFC 792, RFC 1191)
 MOST_FLOWS, MOST_ATTEMPTS, LONGEST = 1024, 20, 600.0
 SEND_TRIES = 4
 REPORT_BUFFER = 2048
@@ -190,7 +188,7 @@ class Prober:
         if row.settled or row.tries >= self.wish.attempts:
             return False
         head = PROBE_HEAD.pack(PROBE_MAGIC, self.token, sequence)
-        datagram = head + self.padding[: row.ip_mtu - UDP_OVERHEAD - len(head)]
+        datagram = head + self.padding[: row.ip_mtu - overhead(row.destination) - len(head)]
         row.tries += 1
         self._send(row, datagram)
         return not row.settled
@@ -244,13 +242,13 @@ class Prober:
         for trouble in read_errors(self.sockets[flow]):
             if trouble.origin == ORIGIN_LOCAL:
                 local = trouble.info
-            elif trouble.origin == ORIGIN_ICMP and trouble.type == UNREACHABLE:
+            elif trouble.too_big or trouble.unreachable:
                 self._book(trouble, flow)
         return local
 
     def _book(self, trouble: Trouble, flow: int) -> None:
         for row in self._meant(trouble, flow):
-            if trouble.code == TOO_BIG:
+            if trouble.too_big:
                 row.too_big[(trouble.reporter, trouble.info)] = None
             else:
                 row.unreachable[(trouble.reporter, trouble.code)] = None
@@ -261,7 +259,7 @@ class Prober:
             _magic, token, sequence = PROBE_HEAD.unpack_from(trouble.payload)
             return [self.rows[sequence]] if token == self.token and sequence < len(self.rows) else []
         rows = self.by_flow.get((trouble.destination or "", flow), [])
-        return [row for row in rows if row.sent and (trouble.code != TOO_BIG or row.ip_mtu > trouble.info)]
+        return [row for row in rows if row.sent and (not trouble.too_big or row.ip_mtu > trouble.info)]
 
 
 def _open(wish: Wish) -> list[socket.socket]:
@@ -270,7 +268,8 @@ def _open(wish: Wish) -> list[socket.socket]:
         for port in wish.ports:
             sock = probing_socket(wish.source, port)
             sockets.append(sock)
-            sock.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+            words = dialect(wish.source)
+            sock.setsockopt(words.level, words.receive_errors, 1)
     except OSError as error:
         for sock in sockets:
             sock.close()
@@ -297,8 +296,12 @@ def read_wish(request: Json) -> Wish:
     if not sizes and refuse is None:
         message = "the probe needs sizes"
         raise ProbeError(message, object="sizes", wish=sizes, limit="bytes of IP packet")
+    source = _address(request.get("source"), "source")
+    if any(dialect(address) != dialect(source) for address, _name in targets):
+        message = f"{source} cannot reach targets of the other IP family"
+        raise ProbeError(message, object="targets", wish=request.get("targets"), advice="one request per family")
     return Wish(
-        source=_address(request.get("source"), "source"),
+        source=source,
         targets=targets,
         port=_whole(request.get("port", DEFAULT_PORT), "port", 1, LARGEST_PORT),
         sizes=list(dict.fromkeys(sizes)),
@@ -318,10 +321,10 @@ def _ports(request: Json) -> list[int]:
 
 def _address(value: Any, name: str) -> str:
     try:
-        return str(ipaddress.IPv4Address(value))
+        return str(ipaddress.ip_address(value))
     except ValueError as error:
-        message = f"{value!r} is no IPv4 address: {error}"
-        raise ProbeError(message, object=name, wish=value, limit="IPv4 addresses") from None
+        message = f"{value!r} is no IP address: {error}"
+        raise ProbeError(message, object=name, wish=value, limit="IPv4 or IPv6 addresses") from None
 
 
 def _host(entry: Any) -> str | None:

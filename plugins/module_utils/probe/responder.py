@@ -1,8 +1,8 @@
 """The responder: a detached process that tells for each probe what has arrived, until its deadline.
 
 It is the judge of a path. An echo would not do: it may come back in fragments and be reassembled. So each report says
-how long the IP packet was and whether it had been reassembled here (IP_RECVFRAGSIZE, ip(7); `ReasmOKs` of
-/proc/net/snmp, RFC 4293, as a second witness).
+how long the IP packet was and whether it had been reassembled here (IP_RECVFRAGSIZE, ip(7), or IPv6's; `ReasmOKs` of
+/proc/net/snmp and snmp6, RFC 4293, as a second witness).
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from .files import boot_time, is_locked, lock, read_json, take_lock, write_json
 from .record import ROOT, make_folder
 from .wire import (
     DEFAULT_PORT,
-    IP_RECVFRAGSIZE,
+    DIALECTS,
     LARGEST_DATAGRAM,
     NUMBER,
     PROBE_HEAD,
     PROBE_MAGIC,
     REPORT,
+    dialect,
     make_report,
+    overhead,
     probing_socket,
 )
 
 LONGEST = 24 * 3600
 LARGEST_PORT = 65535
 STOP_LIMIT = 5.0
+SNMP, SNMP6 = "/proc/net/snmp", "/proc/net/snmp6"
 SNMP_EVERY = 0.02
 BURST = 64
 Json = Dict[str, Any]
@@ -99,8 +102,9 @@ def _listen(address: str, port: int) -> socket.socket:
         message = f"the responder cannot listen on {address} port {port}: {error.strerror}"
         advice = "the address must be on this host, the port free"
         raise ProbeError(message, object=address, wish=port, advice=advice) from None
+    words = dialect(address)
     with contextlib.suppress(OSError):  # before Linux 4.10 only ReasmOKs tells
-        sock.setsockopt(socket.IPPROTO_IP, IP_RECVFRAGSIZE, 1)
+        sock.setsockopt(words.level, words.receive_fragment_size, 1)
     return sock
 
 
@@ -113,7 +117,7 @@ class Responder:
         self.alive = alive
         self.content = content
         self.knows_fragments = _knows_fragments(sockets[0])
-        self.reassemblies: tuple[float, int | None] = (0.0, None)
+        self.reassemblies: dict[str, tuple[float, int | None]] = {}
 
     def run(self, ready: Callable[[], None]) -> None:
         """Answer probes until the deadline."""
@@ -146,7 +150,8 @@ class Responder:
                 arrived.append(sock.recvmsg(LARGEST_DATAGRAM, socket.CMSG_SPACE(NUMBER.size)))
             except OSError:  # noqa: PERF203 - nothing more waits
                 break
-        reassemblies = self._reassemblies()
+        own = sock.getsockname()[0]
+        reassemblies = self._reassemblies(SNMP6 if ":" in own else SNMP)
         for data, ancillary, _flags, source in arrived:
             # Shorter than the answer: never send more than was asked with.
             if not data.startswith(PROBE_MAGIC) or len(data) < REPORT.size:
@@ -154,13 +159,13 @@ class Responder:
             _magic, token, sequence = PROBE_HEAD.unpack_from(data)
             fragment = _fragment(ancillary) if self.knows_fragments else None
             with contextlib.suppress(OSError):
-                sock.sendto(make_report(token, sequence, len(data), fragment, reassemblies), source)
+                sock.sendto(make_report(token, sequence, len(data) + overhead(own), fragment, reassemblies), source)
 
-    def _reassemblies(self) -> int | None:
+    def _reassemblies(self, path: str) -> int | None:
         now = time.monotonic()
-        if now - self.reassemblies[0] > SNMP_EVERY:
-            self.reassemblies = (now, read_reassemblies())
-        return self.reassemblies[1]
+        if now - self.reassemblies.get(path, (0.0, None))[0] > SNMP_EVERY:
+            self.reassemblies[path] = (now, read_reassemblies(path))
+        return self.reassemblies[path][1]
 
 
 def _end(*_: Any) -> None:
@@ -168,25 +173,29 @@ def _end(*_: Any) -> None:
 
 
 def _knows_fragments(sock: socket.socket) -> bool:
+    words = dialect(sock.getsockname()[0])
     try:
-        return bool(sock.getsockopt(socket.IPPROTO_IP, IP_RECVFRAGSIZE))
+        return bool(sock.getsockopt(words.level, words.receive_fragment_size))
     except OSError:
         return False
 
 
 def _fragment(ancillary: list[tuple[int, int, bytes]]) -> int:
     """Return the size of the largest fragment, 0 where the packet came whole: the kernel then says nothing."""
+    kinds = {(words.level, words.receive_fragment_size) for words in DIALECTS.values()}
     for level, kind, data in ancillary:
-        if level == socket.IPPROTO_IP and kind == IP_RECVFRAGSIZE and len(data) >= NUMBER.size:
+        if (level, kind) in kinds and len(data) >= NUMBER.size:
             return int(NUMBER.unpack_from(data)[0])
     return 0
 
 
-def read_reassemblies(path: str = "/proc/net/snmp") -> int | None:
-    """Return how many IP packets this host has reassembled so far (`ReasmOKs`)."""
+def read_reassemblies(path: str = SNMP) -> int | None:
+    """Return how many IP packets of a family this host has reassembled so far (`ReasmOKs`)."""
     try:
         with open(path, encoding="ascii") as file:
-            rows = [line.split() for line in file if line.startswith("Ip:")]
+            rows = [line.split() for line in file if line.startswith(("Ip:", "Ip6ReasmOKs"))]
+        if rows[0][0] != "Ip:":  # snmp6 has a line for each
+            return int(rows[0][1])
         return int(dict(zip(rows[0], rows[1]))["ReasmOKs"])
     except (OSError, IndexError, KeyError, ValueError):
         return None
@@ -194,13 +203,13 @@ def read_reassemblies(path: str = "/proc/net/snmp") -> int | None:
 
 def _addresses(value: Any) -> list[str]:
     try:
-        addresses = [str(ipaddress.IPv4Address(one)) for one in value]
+        addresses = [str(ipaddress.ip_address(one)) for one in value]
     except (ValueError, TypeError) as error:
-        message = f"{value!r} are no IPv4 addresses to listen on: {error}"
-        raise ProbeError(message, object="addresses", wish=value, limit="IPv4 addresses of this host") from None
+        message = f"{value!r} are no addresses to listen on: {error}"
+        raise ProbeError(message, object="addresses", wish=value, limit="addresses of this host") from None
     if not addresses:
         message = "the responder needs at least one address"
-        raise ProbeError(message, object="addresses", wish=value, limit="IPv4 addresses of this host")
+        raise ProbeError(message, object="addresses", wish=value, limit="addresses of this host")
     return addresses
 
 

@@ -33,7 +33,7 @@ def read(request: Json) -> Json:
         "boot_id": _first_line("/proc/sys/kernel/random/boot_id"),
         "interfaces": {name: _interface(links[name], links, tools.get(name, {})) for name in names},
         "missing": [name for name in asked or () if name not in links],
-        "routes": [_route(route) for route in routes if route.table != "local"],
+        "routes": [_route(route, links) for route in routes if route.table != "local"],
         "forwarding": bool(forwarding),
         "forwarding_by": forwarding,
         "ipv6": any(links[name].ipv6 for name in names),
@@ -60,18 +60,23 @@ def _interface(link: Link, links: dict[str, Link], tool: Json) -> Json:
         "carrier_changes": link.carrier_changes,
         "addresses": list(link.addresses),
         "ipv6": link.ipv6,
+        "ipv6_mtu": link.ipv6_mtu,
+        "accept_ra_mtu": link.accept_ra_mtu,
         "stats64": link.statistics,
         "driver": driver_of(tool.get("-i") or ""),
         "ethtool": tool.get("-S"),
     }
 
 
-def _route(route: Route) -> Json:
+def _route(route: Route, links: dict[str, Link]) -> Json:
+    """Return a route as data; its MTU is what binds it below its link's size: its own, or its interface's for IPv6."""
+    link = links.get(route.device or "")
+    carried = link.width.of(route) if link else route.mtu
     return {
         "prefix": route.prefix,
         "gateway": route.gateway,
         "interface": route.device,
-        "mtu": route.mtu,
+        "mtu": carried if route.mtu or (link and carried != link.mtu) else None,
         "table": route.table,
         "protocol": route.protocol,
         "scope": route.scope,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterable
 
-from . import multicast
+from . import ipv6, multicast
 from .errors import ProbeError
 from .links import Link, read_links, set_mtu
 from .pins import pin_loose, require_pinned
@@ -67,12 +67,14 @@ class Undo:
         wanted: Json = {"pin": entry.get("pin"), "lifts": old}
         if not old and (wanted["pin"] is None or links[name].mtu <= wanted["pin"]):
             return  # the link itself is the bound
-        pinned, problems = pin_loose(name, wanted, links[name].mtu)
+        self.done += [f"bound {text}" for text in ipv6.bind(name, ipv6.target(entry, links[name].mtu))]
+        width = read_links()[name].width
+        pinned, problems = pin_loose(name, wanted, width)
         remember_theirs(entry, pinned, self.adopted)
         self.problems += problems
         self.done += [f"pinned {name} {route.prefix}" for route in pinned]
         if not problems:
-            require_pinned(name, wanted, links[name].mtu)
+            require_pinned(name, wanted, width)
 
     def _drop_lifts(self, name: str) -> None:
         """Delete the explicit prefixes that we had added; they are pinned at this point."""
@@ -94,13 +96,15 @@ class Undo:
         if found is None:
             self.done.append(f"link {name} is gone: somebody has removed it")
         elif found == size["to"] != size["from"]:
-            set_mtu(name, size["from"])
+            set_mtu(name, size["from"], ipv6.target(self.interfaces[name], size["from"]))
             self.done.append(f"link {name} back from {found} to {size['from']}")
         elif found != size["from"]:
             message = f"{name} has IP MTU {found}, neither {size['to']} nor {size['from']}: somebody has changed it"
             advice = f"find out who, and set {size['from']} or {size['to']}; until then its routes stay pinned"
             raise ProbeError(message, object=name, wish=size["from"], limit=found, advice=advice)
         self.interfaces[name]["ip_mtu"] = None
+        if found is not None and self.interfaces[name].get("pin") is None:
+            self._restore_ipv6(name)
 
     def _restore_routes(self, name: str) -> None:
         """Give each route the MTU it had, and delete what we have added. Refused while the link is still large."""
@@ -118,7 +122,15 @@ class Undo:
         for added in entry.get("added", ()):
             if added.get("rule"):
                 multicast.delete_rule(added["rule"])
+        if name in links:
+            self._restore_ipv6(name)
         entry["pin"] = None
+
+    def _restore_ipv6(self, name: str) -> None:
+        """Give the interface its own IPv6 MTU back, and let router advertisements set it again as they could."""
+        before = self.interfaces[name].get("ipv6")
+        if before is not None:
+            self.done += ipv6.restore(name, before)
 
     def _restore_route(self, name: str, route: Route, originals: dict[Key, int | None]) -> None:
         entry = self.interfaces[name]

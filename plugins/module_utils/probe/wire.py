@@ -13,26 +13,55 @@ from typing import NamedTuple
 PROBE_MAGIC = b"JUMBOPRB"
 REPORT_MAGIC = b"JUMBORPT"
 DEFAULT_PORT = 47900
-UDP_OVERHEAD = 28  # IPv4 header without options (RFC 791) and UDP header (RFC 768)
+# IP header without options (RFC 791, RFC 8200) and UDP header (RFC 768); an ICMP echo's header is as long as UDP's.
+OVERHEADS = {4: 28, 6: 48}
 TOKEN_SIZE = 8
 PROBE_HEAD = struct.Struct("!8s8sI")  # magic, token of the run, sequence
 # magic, token, sequence, IP length received, largest fragment (0: came whole), ReasmOKs of the host, known
 REPORT = struct.Struct("!8s8sIIIQB")
-LEAST_PROBE = UDP_OVERHEAD + REPORT.size
+LEAST_PROBE = max(OVERHEADS.values()) + REPORT.size
 FRAGMENT_KNOWN, REASSEMBLIES_KNOWN = 1, 2
 
-# linux/in.h; Python names only some of them.
-IP_MTU_DISCOVER, IP_RECVERR, IP_RECVFRAGSIZE = 10, 11, 25
-IP_PMTUDISC_PROBE = 3
+PMTUDISC_PROBE = 3
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33  # asm-generic/socket.h
 # linux/errqueue.h: errno, origin, type, code, pad, info, data
 EXTENDED_ERROR = struct.Struct("=IBBBBII")
-ORIGIN_LOCAL, ORIGIN_ICMP = 1, 2
+ORIGIN_LOCAL, ORIGIN_ICMP, ORIGIN_ICMP6 = 1, 2, 3
 MSG_ERRQUEUE = 0x2000
-ADDRESS_START, ADDRESS_END = 4, 8  # of sin_addr in struct sockaddr_in
+# What routers say, as (origin, type, code); no code where the type says it all (RFC 792, RFC 1191, RFC 4443).
+TOO_BIG = {(ORIGIN_ICMP, 3): 4, (ORIGIN_ICMP6, 2): None}
+UNREACHABLE = {(ORIGIN_ICMP, 3), (ORIGIN_ICMP6, 1)}
 NUMBER = struct.Struct("=i")
 BUFFER = 8 << 20
 LARGEST_DATAGRAM = 65535
+
+
+class Dialect(NamedTuple):
+    """How one family names the same socket options (linux/in.h, linux/in6.h; Python names only some of them)."""
+
+    family: int
+    level: int
+    mtu_discover: int
+    receive_errors: int
+    receive_fragment_size: int
+    address_start: int  # of the address in struct sockaddr_in or sockaddr_in6
+    address_end: int
+
+
+DIALECTS = {
+    4: Dialect(socket.AF_INET, socket.IPPROTO_IP, 10, 11, 25, 4, 8),
+    6: Dialect(socket.AF_INET6, socket.IPPROTO_IPV6, 23, 25, 77, 8, 24),
+}
+
+
+def dialect(address: str) -> Dialect:
+    """Return the options of an address's family."""
+    return DIALECTS[6 if ":" in address else 4]
+
+
+def overhead(address: str) -> int:
+    """Return the bytes of an IP packet that a datagram to this address does not fill itself."""
+    return OVERHEADS[6 if ":" in address else 4]
 
 
 class Report(NamedTuple):
@@ -56,13 +85,25 @@ class Trouble(NamedTuple):
     destination: str | None
     payload: bytes
 
+    @property
+    def too_big(self) -> bool:
+        """Whether a router says that the packet did not fit."""
+        kind = (self.origin, self.type)
+        return kind in TOO_BIG and TOO_BIG[kind] in {None, self.code}
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether a router or the target says that the packet could not be delivered, for another reason."""
+        return (self.origin, self.type) in UNREACHABLE and not self.too_big
+
 
 def probing_socket(address: str, port: int) -> socket.socket:
-    """Return a UDP socket that sends with DF up to the device's MTU, whatever route or cache say (ip(7))."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+    """Return a UDP socket that sends whole packets up to the device's MTU, whatever route or cache say (ip(7))."""
+    words = dialect(address)
+    sock = socket.socket(words.family, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
     try:
         sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+        sock.setsockopt(words.level, words.mtu_discover, PMTUDISC_PROBE)
         _large_buffer(sock, socket.SO_RCVBUF, SO_RCVBUFFORCE)
         _large_buffer(sock, socket.SO_SNDBUF, SO_SNDBUFFORCE)
         sock.bind((address, port))
@@ -80,12 +121,9 @@ def _large_buffer(sock: socket.socket, option: int, forced: int) -> None:
         sock.setsockopt(socket.SOL_SOCKET, option, BUFFER)
 
 
-def make_report(
-    token: bytes, sequence: int, payload_size: int, fragment: int | None, reassemblies: int | None
-) -> bytes:
-    """Return the datagram that answers one probe."""
+def make_report(token: bytes, sequence: int, length: int, fragment: int | None, reassemblies: int | None) -> bytes:
+    """Return the datagram that answers one probe, whose IP packet had this length."""
     known = (FRAGMENT_KNOWN if fragment is not None else 0) | (REASSEMBLIES_KNOWN if reassemblies is not None else 0)
-    length = payload_size + UDP_OVERHEAD
     return REPORT.pack(REPORT_MAGIC, token, sequence, length, fragment or 0, reassemblies or 0, known)
 
 
@@ -105,6 +143,7 @@ def read_report(data: bytes) -> Report | None:
 
 def read_errors(sock: socket.socket) -> list[Trouble]:
     """Drain a socket's error queue."""
+    words = next(one for one in DIALECTS.values() if one.family == sock.family)
     found: list[Trouble] = []
     while True:
         try:
@@ -112,13 +151,14 @@ def read_errors(sock: socket.socket) -> list[Trouble]:
         except OSError:
             return found
         for level, kind, data in ancillary:
-            if level == socket.IPPROTO_IP and kind == IP_RECVERR and len(data) >= EXTENDED_ERROR.size:
-                found.append(_trouble(data, payload, destination))
+            if (level, kind) == (words.level, words.receive_errors) and len(data) >= EXTENDED_ERROR.size:
+                found.append(_trouble(data, payload, destination, words))
 
 
-def _trouble(data: bytes, payload: bytes, destination: tuple[str, int] | None) -> Trouble:
+def _trouble(data: bytes, payload: bytes, destination: tuple[str, int] | None, words: Dialect) -> Trouble:
     _errno, origin, kind, code, _pad, info, _data = EXTENDED_ERROR.unpack_from(data)
-    offender = data[EXTENDED_ERROR.size :]  # a sockaddr_in follows: family, port, address
-    told = origin == ORIGIN_ICMP and len(offender) >= ADDRESS_END
-    reporter = socket.inet_ntoa(offender[ADDRESS_START:ADDRESS_END]) if told else None
+    offender = data[EXTENDED_ERROR.size :]  # a sockaddr follows: family, port, (flow,) address
+    told = origin in {ORIGIN_ICMP, ORIGIN_ICMP6} and len(offender) >= words.address_end
+    address = offender[words.address_start : words.address_end]
+    reporter = socket.inet_ntop(words.family, address) if told else None
     return Trouble(origin, kind, code, info, reporter, destination[0] if destination else None, payload)

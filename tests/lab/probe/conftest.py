@@ -231,6 +231,19 @@ class Host(Node):
         routes = [f"route replace {text}" for text in data["routes"] if "eth1" in text]
         links = [f"link set {name} mtu {mtu}" for name, mtu in data["links"].items()]
         self.ip("\n".join(routes + [f"rule add {text}" for text in data.get("rules", [])] + links))
+        for name, settings in data.get("ipv6", {}).items():
+            self.sysctl(name, **settings)
+
+    def sysctl(self, interface: str, **settings: int) -> None:
+        """Write net.ipv6.conf of an interface."""
+        for setting, value in settings.items():
+            self.run("sh", "-c", f"echo {value} > /proc/sys/net/ipv6/conf/{interface}/{setting}")
+
+    def ipv6(self, interface: str = "eth1") -> tuple[int, int]:
+        """Return the IPv6 MTU of an interface, and whether advertisements may set it."""
+        folder = f"/proc/sys/net/ipv6/conf/{interface}"
+        found = self.run("cat", f"{folder}/mtu", f"{folder}/accept_ra_mtu").split()
+        return int(found[0]), int(found[1])
 
     def verdict(self, name: str, identity: str = "t1") -> bool:
         return self.file(f"/run/jumbo-fabric/{identity}/{name}").exists()

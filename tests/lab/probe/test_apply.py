@@ -103,7 +103,6 @@ def test_a_prefix_on_two_interfaces_is_refused_and_both_routes_stay(a, changes):
         ("route add 10.66.0.0/16 via 10.10.1.1 dev eth1 mtu 4000", "MTU 4000, not none"),
         ("route add 10.66.0.0/16 encap ip id 5 dst 10.9.0.1 dev eth1", "encapsulation"),
         ("nexthop add id 5 via 10.10.1.1 dev eth1\nroute add 10.66.0.0/16 nhid 5", "nexthop object"),
-        ("addr add fd00::11/64 dev eth1", "global IPv6 address"),
     ],
 )
 def test_what_cannot_be_edited_exactly_is_refused_by_name(a, changes, line, words):

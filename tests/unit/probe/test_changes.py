@@ -29,7 +29,7 @@ def test_objects_are_read():
         ({"object": None}, "was not understood"),
         ({"object": "eth1 10.0.0.0/8"}, "no object of ip_mtu"),
         ({"object": "eth1 10.0.0.1/8", "field": "route_mtu"}, "is no prefix"),
-        ({"object": "eth1 fd00::/64", "field": "route_mtu"}, "is IPv6"),
+        ({"object": "eth1 fd00::1/64", "field": "route_mtu"}, "is no prefix"),
         ({"from": None}, "None is no ip_mtu"),
         ({"to": "9000 "}, "'9000 ' is no ip_mtu"),
         ({"to": True}, "True is no ip_mtu"),

@@ -80,12 +80,36 @@ def test_loose_is_what_could_carry_more_than_it_may():
         "local 10.1.0.1 dev eth1 table local",
     )
     wanted = {"pin": 1500, "lifts": {"10.5.0.0/16": {"mtu": 9000}}}
-    assert [(route.prefix, mtu) for route, mtu in pins.loose("eth1", wanted, found, 9000)] == [
+    assert [(route.prefix, mtu) for route, mtu in pins.loose("eth1", wanted, found, routes.Width(9000))] == [
         ("10.1.0.0/16", 1500),
         ("10.4.0.0/16", 1500),
     ]
-    assert ("10.5.0.0/16", 9000) in [(route.prefix, mtu) for route, mtu in pins.loose("eth1", wanted, found, 9216)]
-    assert pins.loose("eth1", {"pin": None}, found, 9000) == []
+    assert ("10.5.0.0/16", 9000) in [
+        (route.prefix, mtu) for route, mtu in pins.loose("eth1", wanted, found, routes.Width(9216))
+    ]
+    assert pins.loose("eth1", {"pin": None}, found, routes.Width(9000)) == []
+
+
+def test_ipv6_is_bound_by_its_interface_and_pinned_where_it_can_be_edited():
+    found = parsed(
+        "unicast fd00:1::/64 dev eth1 table main proto kernel metric 256",
+        "unicast fd00:2::/64 via fd00:1::1 dev eth1 table main proto static metric 1024 mtu 9000",
+        "unicast fd00:9::/64 dev eth1 table main proto kernel metric 256 expires 3599",
+        "unicast fe80::/64 dev eth1 table main proto kernel metric 256",
+        "unicast fe80::/64 dev eth0 table main proto kernel metric 256",
+        "multicast ff00::/8 dev eth1 table local proto kernel metric 256",
+    )
+    small, grown = routes.Width(9000, 1500), routes.Width(9000, 9000)
+
+    def prefixes(pairs):
+        return [(route.prefix, mtu) for route, mtu in pairs]
+
+    assert prefixes(pins.loose("eth1", {"pin": 1500}, found, small)) == [("fd00:2::/64", 1500)]
+    everything = [(prefix, 1500) for prefix in ("fd00:1::/64", "fd00:2::/64", "fd00:9::/64", "fe80::/64")]
+    assert prefixes(pins.loose("eth1", {"pin": 1500}, found, grown)) == everything
+    lifted = {"pin": 1500, "lifts": {"fd00:2::/64": {"mtu": 9000}}}
+    assert prefixes(pins.loose("eth1", lifted, found, small)) == []
+    assert prefixes(pins.unpinned("eth1", lifted, found, small)) == [("fd00:1::/64", 1500)]
 
 
 @pytest.mark.parametrize("identity", [None, 7, "", "..", "../x", ".lock", "a/b", "x" * 65, "a b"])

@@ -20,24 +20,48 @@ REQUEST = {
 @pytest.mark.parametrize("fragment", [None, 0, 1500])
 @pytest.mark.parametrize("reassemblies", [None, 0, 7])
 def test_a_report_says_what_is_known_and_what_is_not(fragment, reassemblies):
-    data = wire.make_report(b"12345678", 9, 8972, fragment, reassemblies)
+    data = wire.make_report(b"12345678", 9, 9000, fragment, reassemblies)
     assert wire.read_report(data) == (b"12345678", 9, 9000, fragment, reassemblies)
-    assert len(data) <= wire.LEAST_PROBE - wire.UDP_OVERHEAD <= 200
+    assert len(data) <= wire.LEAST_PROBE - max(wire.OVERHEADS.values()) <= 200
     assert not data.startswith(wire.PROBE_MAGIC), "two responders must never answer each other"
     assert wire.read_report(data[:-1]) is None
     assert wire.read_report(b"X" + data[1:]) is None
 
 
 def error(origin, kind, code, info, offender="198.18.1.254"):
-    return struct.pack("=IBBBBII", 90, origin, kind, code, 0, info, 0) + struct.pack(
-        "=HH4s8x", socket.AF_INET, 0, socket.inet_aton(offender)
-    )
+    family, shape = (socket.AF_INET6, "=HHI16s") if ":" in offender else (socket.AF_INET, "=HH4s")
+    flow = (0,) if ":" in offender else ()
+    address = struct.pack(shape, family, 0, *flow, socket.inet_pton(family, offender))
+    return struct.pack("=IBBBBII", 90, origin, kind, code, 0, info, 0) + address
+
+
+def read_error(family, *facts):
+    return wire._trouble(error(*facts), b"quoted", ("10.0.0.2", 47900), wire.DIALECTS[family])
 
 
 def test_errors_of_the_queue_are_read():
-    trouble = wire._trouble(error(2, 3, 4, 1500), b"quoted", ("10.0.0.2", 47900))
+    trouble = read_error(4, 2, 3, 4, 1500)
     assert (trouble.info, trouble.reporter, trouble.destination) == (1500, "198.18.1.254", "10.0.0.2")
-    assert wire._trouble(error(1, 0, 0, 9000), b"", None).reporter is None
+    assert read_error(4, 1, 0, 0, 9000).reporter is None
+    assert read_error(6, 3, 2, 0, 1500, "fd00:1::fe").reporter == "fd00:1::fe"
+
+
+@pytest.mark.parametrize(
+    ("family", "origin", "kind", "code", "too_big", "unreachable"),
+    [
+        (4, 2, 3, 4, True, False),
+        (4, 2, 3, 3, False, True),
+        (4, 2, 11, 0, False, False),
+        (4, 1, 0, 0, False, False),
+        (6, 3, 2, 0, True, False),  # Packet Too Big has a type of its own (RFC 4443)
+        (6, 3, 1, 4, False, True),
+        (6, 3, 3, 0, False, False),
+        (6, 2, 2, 0, False, False),  # type 2 means nothing in ICMP for IPv4
+    ],
+)
+def test_what_routers_say_is_told_apart_in_both_families(family, origin, kind, code, too_big, unreachable):
+    trouble = read_error(family, origin, kind, code, 1500)
+    assert (trouble.too_big, trouble.unreachable) == (too_big, unreachable)
 
 
 class Deaf:
@@ -105,7 +129,8 @@ def test_where_no_kernel_tells_of_fragments_the_counter_decides(prober):
 @pytest.mark.parametrize(
     ("wrong", "about"),
     [
-        ({"source": "fd00::1"}, "source"),
+        ({"source": "h1"}, "source"),
+        ({"source": "fd00::1"}, "targets"),
         ({"targets": []}, "targets"),
         ({"targets": [{"address": "10.0.0.2"}, {"address": "10.0.0.2"}]}, "targets"),
         ({"targets": [{"address": "h2"}]}, "targets"),
