@@ -96,7 +96,7 @@ def _management(evidence: Mapping[str, Any]) -> Trouble:
 
 
 def _lost_pins(evidence: Mapping[str, Any]) -> Trouble:
-    """A pin that had to be set again, or a guard that met a problem, stops the wave (design rule 5)."""
+    """A pin that had to be set again, a large packet beside the pins, or a guard's problem, stops the wave."""
     findings = []
     for host, state in evidence["after"].items():
         known = _guard_reports(evidence["before"].get(host, {}))
@@ -109,7 +109,7 @@ def _guard_reports(state: Mapping[str, Any]) -> list[str]:
     return [
         f"{what}: {json.dumps(entry, sort_keys=True)}"
         for guard in state.get("guards") or []
-        for what in ("repinned", "problems")
+        for what in ("repinned", "exposed", "problems")
         for entry in guard.get(what) or []
     ]
 

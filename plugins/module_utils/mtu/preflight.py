@@ -160,7 +160,12 @@ class _Checker:
                 continue
             if self.live.forwards(end.device):
                 reason = "this host forwards packets and must not be pinned"
-                text = "IP forwarding is on: pinned, it would answer transit packets with the old size"
+                by = ", ".join(self.live.states[end.device].get("forwarding_by") or ["IP forwarding"])
+                text = f"{by} is on: pinned, it would answer transit packets with the old size"
+                yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
+            for name, system in (self.live.states[end.device].get("link_readers") or {}).items():
+                reason = f"{name} ({system}) reads link MTUs on this host, which must not be pinned"
+                text = "it gives a raised link's MTU to guests whom no pin binds: treat the host as a router"
                 yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
             for route in self.live.unpersistable(end):
                 reason = "this route cannot be written to the host's boot configuration"

@@ -44,6 +44,8 @@ class LinuxDriver:
             "persistence": raw["persistence"],
             "unpersistable_routes": raw["unpersistable_routes"],
             "forwarding": raw["forwarding"],
+            "forwarding_by": raw["forwarding_by"],
+            "link_readers": raw["link_readers"],
             "ipv6": raw["ipv6"],
         }
 

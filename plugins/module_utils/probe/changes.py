@@ -21,6 +21,8 @@ class Change(NamedTuple):
     field: str
     before: Any
     after: Any
+    waived: bool = False
+    """Whether a person has accepted that some senders of this interface are not bound by pins."""
 
     @property
     def object(self) -> str:
@@ -56,7 +58,8 @@ def _read_change(entry: Any) -> Change:
         message = f"{entry['object']!r} is no object of {entry['field']}"
         raise ProbeError(message, object=entry["object"], wish=entry, limit=SHAPE)
     prefix = read_prefix(words[1], entry["object"]) if len(words) > 1 else None
-    change = Change(words[0], prefix, entry["field"], entry.get("from"), entry.get("to"))
+    waived = entry.get("exposure") == "waived"
+    change = Change(words[0], prefix, entry["field"], entry.get("from"), entry.get("to"), waived)
     for value in (change.before, change.after):
         _check_value(change, value)
     return change

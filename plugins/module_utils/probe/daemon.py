@@ -1,7 +1,7 @@
 """A process that outlives the session which started it: own session, no terminal, no open descriptor of the caller.
 
-It survives SIGHUP, the end of the SSH connection and the kill of that connection's process group. It does not survive
-a systemd-logind that has `KillUserProcesses=yes` (not the default): the guard takes that SIGTERM as its deadline.
+It survives SIGHUP, the end of the SSH connection and the kill of that connection's process group; a systemd-logind that
+has `KillUserProcesses=yes` only in a unit of its own (systemd.py).
 """
 
 from __future__ import annotations

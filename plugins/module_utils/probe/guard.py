@@ -6,6 +6,10 @@ are released; where they matter again later, it is started again (keep.py).
 Pins vanish when a link goes down by hand or an address is set anew (the kernel makes the routes again, without their
 MTU), so the guard listens to the kernel and looks at the routes after each word, and every two seconds anyway. It only
 ever makes routes smaller; what is missing it reports and does not invent, except for what we have added ourselves.
+
+While nothing is lifted it also watches what leaves (egress.py): a large packet that is no probe shows a sender whom
+pins do not bind. Before it is confirmed it goes back at once; after that others depend on the link, so it tells, and
+the gate of the next phase takes the wave back in order.
 """
 
 from __future__ import annotations
@@ -14,10 +18,12 @@ import contextlib
 import os
 import select
 import signal
+import time
 from typing import Any, Dict
 
 from . import ipv6, multicast
 from .daemon import detach, tell_kernel
+from .egress import Watched
 from .errors import ProbeError
 from .files import boot_time, clock_text, lock, take_lock, write_json
 from .links import Link, read_links
@@ -25,10 +31,13 @@ from .netlink import Heard, Watch
 from .pins import pin_loose
 from .record import GUARDED, LOCK_FILE, ROOT, Record, make_folder
 from .routes import Width, of_device, parse_routes, read_routes
+from .systemd import move_to_unit
 from .undo import ALL, Undo, remember_theirs
 
 LOOK_EVERY = 2.0
 TRY_AGAIN = 0.1
+# A tap that had something to say is not listened to for that long: more of the same must not cost a host its time.
+REST = 0.1
 # At the deadline a verb that hangs with the lock must not keep the host from going back.
 PATIENCE = 10.0
 REMEMBERED = 200
@@ -60,6 +69,7 @@ class Guard:
         self.report: Json = {
             "repinned": [],
             "link_changed": [],
+            "exposed": [],
             "problems": [],
             "adopted": {},
             "undone": [],
@@ -68,6 +78,8 @@ class Guard:
             "complete": None,
         }
         self.seen: dict[str, Link] = {}
+        self.watched = Watched()
+        self.rested = 0.0
         self.terminated = False
         self.confirmed = record.verdict() == "confirmed"
         self.firing = False
@@ -85,6 +97,8 @@ class Guard:
             signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
             self.seen = read_links()
             self.report["pid"] = os.getpid()
+            self.report["unit"], self.report["no_unit"] = move_to_unit(f"jumbo-guard-{self.record.id}")
+            self._follow()
             self._write()
             ready()
             self._watch(watch, wake)
@@ -93,7 +107,8 @@ class Guard:
         pause = LOOK_EVERY
         while True:
             try:
-                select.select([watch.fileno(), wake], [], [], self._limit(pause))
+                taps = self.watched.taps.values() if time.monotonic() >= self.rested else ()
+                select.select([watch.fileno(), wake, *taps], [], [], self._limit(pause if taps else min(pause, REST)))
                 with contextlib.suppress(BlockingIOError):
                     os.read(wake, 4096)
                 pause = self._turn(watch.drain())
@@ -114,11 +129,35 @@ class Guard:
             self._note_problem("ended by SIGTERM while keeping the pins")
             return 0.0
         self.data = self.record.load()
+        self._follow()
+        if self._is_exposed() and verdict == "armed":
+            self.terminated = True  # as if the deadline had come: nothing depends on this link yet
+            return TRY_AGAIN
         ours = self._indexes()
         self._note_flaps(heard.down & ours)
         if heard.complete and heard.indexes and not heard.indexes & ours:
             return LOOK_EVERY
         return LOOK_EVERY if self._look() else TRY_AGAIN
+
+    def _follow(self) -> None:
+        try:
+            self.watched.follow(self.data["interfaces"])
+        except ProbeError as problem:  # nobody could tell then: that is told, and no gate passes
+            self._note_problem(str(problem))
+
+    def _is_exposed(self) -> bool:
+        """Write down who sends more than the pin, once per kind and destination; True where somebody does."""
+        known = [(one["interface"], one["kind"], one["destination"]) for one in self.report["exposed"]]
+        found: list[Json] = []
+        for name, seen in self.watched.drain():
+            if (name, seen.kind, seen.destination) not in known:
+                known.append((name, seen.kind, seen.destination))
+                found.append({"time": clock_text(), "interface": name, **seen._asdict()})
+            self.rested = time.monotonic() + REST
+        if found:
+            self._remember("exposed", found)
+            self._write()
+        return bool(found)
 
     def _limit(self, pause: float) -> float:
         if self.firing or self.record.verdict() != "armed":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Sequence
 
-from . import ipv6
+from . import daemons, ipv6
 from .changes import Change, of_field
 from .errors import ProbeError
 from .keep import is_keeper
@@ -25,6 +25,8 @@ def prepare(identity: str, changes: Sequence[Change]) -> dict[str, Json]:
             message = f"{change.field} of {change.object} is not applied"
             raise ProbeError(message, object=change.object, advice="use the verbs lift, pin and persist for it")
     _require_no_forwarding(changes)
+    if any(change.field == "route_mtu" for change in changes):
+        daemons.require_none()
     links, routes = read_links(), read_routes()
     sizes, pins = of_field(changes, "ip_mtu"), of_field(changes, "route_mtu")
     planned = {name: int(change.after) for name, change in sizes.items()}
@@ -41,6 +43,8 @@ def prepare(identity: str, changes: Sequence[Change]) -> dict[str, Json]:
             "added": [],
             "lifts": {},
         }
+        if name in pins and pins[name].waived:
+            entry["exposure"] = "waived"
         if entry["pin"] is not None:
             added = plan_pin(link, entry["pin"], routes)
             entry["added"] = [added] if added else []

@@ -8,6 +8,7 @@ import sys
 from typing import Any, Dict, Iterable
 
 from . import persistence
+from .daemons import link_readers
 from .iproute import find_program, plain_environment
 from .links import Link, forwarding_interfaces, members, read_links
 from .routes import Route, read_routes
@@ -36,6 +37,7 @@ def read(request: Json) -> Json:
         "routes": [_route(route, links) for route in routes if route.table != "local"],
         "forwarding": bool(forwarding),
         "forwarding_by": forwarding,
+        "link_readers": link_readers(),
         "ipv6": any(links[name].ipv6 for name in names),
         "persistence": persistence.backend(),
         "persisted": persistence.read(),

@@ -85,6 +85,15 @@ def test_a_forwarding_host_is_never_pinned(a, changes, switch):
     assert (a.mtu(), a.do("read", interfaces=["eth1"])["forwarding"]) == (1500, True)
 
 
+def test_a_host_whose_daemons_read_link_mtus_is_never_pinned(a, changes):
+    """A name is all that tells them: a sleeping stand-in has it."""
+    holder = a.run("sh", "-c", "(printf kubelet > /proc/self/comm; exec 1>&- 2>&-; sleep 30; :) & echo started")
+    assert holder == "started\n"
+    error = a.refused("apply", id="t1", within=60, changes=changes())
+    assert (error["object"], "Kubernetes" in error["message"]) == ("kubelet", True)
+    assert (a.mtu(), a.do("read", interfaces=["eth1"])["link_readers"]) == (1500, {"kubelet": "Kubernetes"})
+
+
 def test_a_prefix_on_two_interfaces_is_refused_and_both_routes_stay(a, changes):
     a.ip("addr add 10.10.1.99/24 dev eth0")
     before = a.routes()

@@ -40,6 +40,35 @@ def test_it_survives_the_kill_of_the_session_that_armed_it(a, changes, until, pr
     assert (a.mtu(), a.routes()) == (1500, before)
 
 
+def test_it_is_moved_out_of_the_session_where_systemd_is_there_and_goes_on_where_that_fails(a, changes):
+    """With KillUserProcesses=yes a session takes its scope along. busctl is a stand-in: there is no systemd here."""
+    a.file("/run/systemd/system").mkdir(parents=True)
+    folder = a.file("/run/bin")
+    folder.mkdir()
+    (folder / "busctl").write_text('#!/bin/sh\necho "$*" > /run/asked\n')
+    (folder / "busctl").chmod(0o755)
+    a.path = "/run/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    a.do("apply", id="t1", within=60, changes=changes())
+    guard = a.do("read", interfaces=["eth1"])["guard"]
+    asked = a.file("/run/asked").read_text()
+    assert "StartTransientUnit ssa(sv)a(sa(sv)) jumbo-guard-t1.scope fail 4 Description s " in asked
+    assert f"PIDs au 1 {guard['pid']} Slice s system.slice" in asked
+    assert (guard["state"], guard["unit"], "is not in it" in guard["no_unit"]) == ("armed", None, True)
+    (folder / "busctl").write_text("#!/bin/sh\necho 'Access denied' >&2\nexit 1\n")
+    a.do("revert", id="t1")
+    a.do("apply", id="t1", within=60, changes=changes())
+    assert "Access denied" in a.do("read", interfaces=["eth1"])["guard"]["no_unit"]
+
+
+def test_the_wall_clock_decides_nothing(a, changes, until):
+    """It may jump by hours: here it cannot even be asked, and the deadline comes all the same."""
+    end = "    return time.clock_gettime(time.CLOCK_BOOTTIME)"
+    before = a.routes()
+    a.ask("apply", id="t1", within=1.2, changes=changes(), patches={"files": (end, f"    time.time = None\n{end}")})
+    until(lambda: a.verdict("fired") and a.report()["complete"], what="the deadline")
+    assert (a.mtu(), a.routes()) == (1500, before)
+
+
 def test_a_killed_apply_is_taken_back_from_where_it_was(a, changes, until, program):
     before = a.routes()
     folder = a.file("/run/bin")

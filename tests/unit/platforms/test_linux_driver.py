@@ -32,6 +32,8 @@ RAW = {
     "persisted": {"links": {}},
     "unpersistable_routes": {"eth1": [BIRD]},
     "forwarding": False,
+    "forwarding_by": [],
+    "link_readers": {},
     "ipv6": False,
 }
 
