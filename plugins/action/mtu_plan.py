@@ -20,6 +20,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import regi
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import approval, fabric, judging, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import THREADS
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.exposure import exposures
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
@@ -51,7 +52,8 @@ class ActionModule(FabricAction):
             raise JumboError("the fabric was not read", advice="The task before this one says why.")
         accesses = self.accesses(inventory)
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
-        findings = check(intent, topology, states, touchable)
+        findings = exposures(topology, states, {host: accesses[host] for host in touchable})
+        findings += check(intent, topology, states, touchable)
         known = {path.name for path in run.path.parent.iterdir()}
         findings += other_rollouts(states, known, take_over=intent.resume == "new")
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))

@@ -16,7 +16,7 @@ Inventories for httpapi or network_cli connections work unchanged: `ansible_conn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -77,7 +77,22 @@ def _linux(host: str, variables: Mapping[str, Any]) -> Access:
         password=_value(variables, "ansible_password"),
         other_secrets=tuple(str(value) for name, value in shell.variables.items() if value and is_secret(name)),
         run_program=shell.run,
+        waived=frozenset(_waived(host, variables)),
     )
+
+
+def _waived(host: str, variables: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the interfaces in segments with a waiver `exposure`, "*" for a member named without its interface.
+
+    What is malformed is told where the inventory is read.
+    """
+    given = [entry for entry in _value(variables, "jumbo_waivers") or () if isinstance(entry, Mapping)]
+    accepted = {entry.get("object") for entry in given if entry.get("kind") == "exposure"}
+    for segment in _value(variables, "jumbo_segments") or () if accepted else ():
+        members = segment.get("members") or () if isinstance(segment, Mapping) else ()
+        if members and segment.get("name") in accepted:
+            ends = (str(member).partition(":") for member in members)
+            yield from (interface or "*" for device, _colon, interface in ends if device == host)
 
 
 def _number(host: str, variables: Mapping[str, Any], name: str, bounds: tuple[int, int]) -> int | None:

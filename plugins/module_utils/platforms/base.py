@@ -32,6 +32,9 @@ class Access:
     run_program: Callable[[Mapping[str, Any], bool], dict[str, Any]] | None = field(default=None, repr=False)
     """Linux hosts: sends one request of the `probe` package and returns its reply; True asks for a new connection."""
 
+    waived: frozenset[str] = frozenset()
+    """Linux hosts: interfaces in segments that a waiver of the kind `exposure` names; "*" for all."""
+
     @property
     def secrets(self) -> tuple[str, ...]:
         """Return what must never appear in a result or a log."""

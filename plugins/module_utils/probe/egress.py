@@ -16,7 +16,7 @@ import ctypes
 import ipaddress
 import socket
 import struct
-from typing import Iterator, NamedTuple, Tuple
+from typing import Iterator, List, NamedTuple, Tuple
 
 from .errors import ProbeError
 from .wire import PROBE_MAGIC
@@ -36,6 +36,7 @@ JEQ, JGT, RET = 0x15, 0x25, 0x06
 IPV4_TYPE, IPV6_TYPE, UDP, TCP = 0x0800, 0x86DD, 17, 6
 MARK = struct.unpack("!II", PROBE_MAGIC)
 Instruction = Tuple[int, int, int, int]
+Ancillary = List[Tuple[int, int, bytes]]
 
 
 class Seen(NamedTuple):
@@ -49,7 +50,7 @@ class Seen(NamedTuple):
 class Tap:
     """A tap of one interface; `drain()` says what it has seen of packets above `limit` bytes of IP packet."""
 
-    def __init__(self, interface: str, limit: int) -> None:
+    def __init__(self, interface: str, limit: int, filtered: list[Instruction] | None = None) -> None:
         self.interface = interface
         self.limit = limit
         try:
@@ -58,7 +59,7 @@ class Tap:
             raise self._blind(error) from None
         try:
             self.socket.setblocking(False)
-            _attach(self.socket, program(limit))
+            _attach(self.socket, filtered or program(limit))
             self.socket.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
             self.socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
             self.socket.bind((interface, ETH_P_ALL))
@@ -80,15 +81,18 @@ class Tap:
 
     def drain(self) -> list[Seen]:
         """Read some of what waits; the rest says the same."""
+        seen = [read_packet(data, ancillary) for data, ancillary in self.packets()]
+        return [one for one in seen if one is not None and one.ip_mtu > self.limit]
+
+    def packets(self) -> list[tuple[bytes, Ancillary]]:
+        """Return what waits, up to some: a virtio header and the start of a frame each, its true length beside it."""
         found = []
         for _turn in range(AT_ONCE):
             try:
                 data, ancillary, _flags, _from = self.socket.recvmsg(SNAP + VNET_HEADER.size, 64)
-            except OSError:  # nothing more, or the interface is gone
+            except OSError:
                 break
-            seen = read_packet(data, ancillary)
-            if seen is not None and seen.ip_mtu > self.limit:
-                found.append(seen)
+            found.append((data, ancillary))
         return found
 
 
@@ -123,7 +127,7 @@ def program(limit: int) -> list[Instruction]:
     return [(code, yes - at - 1, no - at - 1, value) for at, (code, value, yes, no) in enumerate(lines)]
 
 
-def read_packet(data: bytes, ancillary: list[tuple[int, int, bytes]]) -> Seen | None:
+def read_packet(data: bytes, ancillary: Ancillary) -> Seen | None:
     """Read what a tap gives: a virtio header, an Ethernet frame cut short, its true length beside it."""
     _flags, offload, _length, segment, _start, _offset = VNET_HEADER.unpack_from(data)
     frame = data[VNET_HEADER.size :]
@@ -133,7 +137,7 @@ def read_packet(data: bytes, ancillary: list[tuple[int, int, bytes]]) -> Seen | 
     packet = frame[ETHERNET_HEADER:]
     size = _headers(packet) + segment if offload else sizes[0] - ETHERNET_HEADER
     destination = _destination(packet) or frame[:6].hex(":")
-    return Seen(_kind(frame, destination), destination, size)
+    return Seen(kind_of(frame, destination), destination, size)
 
 
 def _headers(packet: bytes) -> int:
@@ -153,7 +157,8 @@ def _destination(packet: bytes) -> str | None:
         return None
 
 
-def _kind(frame: bytes, destination: str) -> str:
+def kind_of(frame: bytes, destination: str) -> str:
+    """Return which class of senders a frame shows: the words of the plan's exposures."""
     if frame[:6] == b"\xff" * 6:
         return "broadcast"
     with contextlib.suppress(ValueError):

@@ -27,6 +27,7 @@ VERBS = {
     "respond": "responder",
     "probe": "prober",
     "ping": "ping",
+    "senders": "senders",
 }
 
 

@@ -38,6 +38,7 @@ def read(request: Json) -> Json:
         "forwarding": bool(forwarding),
         "forwarding_by": forwarding,
         "link_readers": link_readers(),
+        "fragments_sent": _fragments_sent(),
         "ipv6": any(links[name].ipv6 for name in names),
         "persistence": persistence.backend(),
         "persisted": persistence.read(),
@@ -135,6 +136,20 @@ def _output(process: subprocess.Popen[bytes]) -> str | None:
         return None
     # `no stats available` is status 94, not supported 1: both say nothing.
     return output.decode("utf-8", "replace") if process.returncode == os.EX_OK else None
+
+
+def _fragments_sent() -> int | None:
+    """Return how many fragments this host has made since it was booted (`FragCreates`, RFC 4293), None if unknown."""
+    try:
+        with open("/proc/net/snmp", encoding="ascii") as file:
+            names, values = (line.split() for line in file if line.startswith("Ip:"))
+        total = int(dict(zip(names, values))["FragCreates"])
+        with open("/proc/net/snmp6", encoding="ascii") as file:
+            return total + sum(int(line.split()[1]) for line in file if line.startswith("Ip6FragCreates"))
+    except FileNotFoundError as error:
+        return total if error.filename == "/proc/net/snmp6" else None
+    except (OSError, KeyError, ValueError):
+        return None
 
 
 def _first_line(path: str) -> str | None:

@@ -119,3 +119,21 @@ def test_nothing_is_watched_where_it_is_waived_or_lifted(a, b, changes, until):
     a.run(a.python, "-c", SEND, "pmtu_ignoring", "4000")
     assert exposed(a) == set()
     assert a.report("t2")["exposed"] == []
+
+
+def test_senders_to_groups_are_heard_by_their_fragments_while_the_link_is_small(a):
+    assert a.do("read", interfaces=["eth1"])["fragments_sent"] == 0
+    lines = [line for kind in ("multicast", "broadcast", "unicast") for line in (f"send('{kind}')", "time.sleep(0.02)")]
+    source = SEND.replace("kind, size = sys.argv[1], int(sys.argv[2])", "size = 4000")
+    body = "\n".join(f"    {line}" for line in source.splitlines() if line and not line.startswith("import"))
+    program = f"import socket, time\ndef send(kind):\n{body}\nwhile True:\n    " + "\n    ".join(lines)
+    sending = a.start(a.python, "-c", program)
+    try:
+        reply = a.do("senders", interfaces=["eth1"], limit=1500, seconds=0.6)
+    finally:
+        sending.kill()
+        sending.communicate()
+    heard = {(one["interface"], one["kind"], one["destination"], one["ip_mtu"]) for one in reply["exposed"]}
+    assert heard == {("eth1", "multicast", "224.0.0.251", 4028), ("eth1", "broadcast", "10.10.1.255", 4028)}
+    assert all(one["packets"] > 1 for one in reply["exposed"])
+    assert a.do("read", interfaces=["eth1"])["fragments_sent"] > 0

@@ -34,6 +34,7 @@ RAW = {
     "forwarding": False,
     "forwarding_by": [],
     "link_readers": {},
+    "fragments_sent": 0,
     "ipv6": False,
 }
 
