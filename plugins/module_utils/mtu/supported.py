@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from .errors import InvalidIntent, JumboError
 from .intent_types import Intent
-from .live import network
 from .topology import Topology
-
-_IPV4 = 4
 
 
 def refuse_unsupported(intent: Intent, topology: Topology) -> None:
-    """Raise InvalidIntent for MLAG pairs, stretched segments and IPv6 in a jumbo segment."""
+    """Raise InvalidIntent for MLAG pairs and stretched segments."""
     problems = []
     if intent.pairs:
         message = "MLAG pairs are not planned by this version"
@@ -24,9 +21,5 @@ def refuse_unsupported(intent: Intent, topology: Topology) -> None:
                 f"the segment is stretched over the racks {', '.join(racks)}, which is not planned by this version"
             )
             problems.append(JumboError(message, object=segment.name, variable="jumbo_segments", wish=segment.name))
-        for subnet in segment.subnets:
-            if network(subnet).version != _IPV4:
-                message = "IPv6 in a jumbo segment is not planned by this version: raising a link would unpin it"
-                problems.append(JumboError(message, object=segment.name, variable="jumbo_segments", wish=subnet))
     if problems:
         raise InvalidIntent(tuple(problems))
