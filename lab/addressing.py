@@ -1,4 +1,4 @@
-"""Addresses of the lab's interfaces: the inventory's own, else by the order of a segment's members. IPv4 only."""
+"""Addresses of the lab's interfaces: the inventory's own, else by the order of a segment's members, in each family."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent, Link, Segment
 
-LINK_POOL = ipaddress.IPv4Network("10.255.0.0/16")
+# Routed links have IPv6 where any segment has.
+LINK_POOLS = {4: ipaddress.ip_network("10.255.0.0/16"), 6: ipaddress.ip_network("fd00:10:255::/112")}
 
 Addresses = dict[End, tuple[str, ...]]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def assign_addresses(intent: Intent, routed: tuple[Link, ...]) -> Addresses:
@@ -20,7 +22,8 @@ def assign_addresses(intent: Intent, routed: tuple[Link, ...]) -> Addresses:
         for end, address in _of_segment(segment):
             if end.interface not in intent.devices[end.device].addresses:
                 found[end] = (*found.get(end, ()), address)
-    for link, pair in zip(routed, LINK_POOL.subnets(new_prefix=31), strict=False):
+    families = sorted({network.version for segment in intent.segments for network in networks(segment)} | {4})
+    for number, link in enumerate(routed):
         given = [end for end in link.ends if end in found]
         if len(given) == 1:
             raise JumboError(
@@ -32,33 +35,44 @@ def assign_addresses(intent: Intent, routed: tuple[Link, ...]) -> Addresses:
                 advice=f"Add the address of {link.other(given[0])}, or give none and let the lab choose",
             )
         if not given:
-            found.update({end: (f"{address}/31",) for end, address in zip(link.ends, pair, strict=True)})
+            found.update({end: tuple(_of_link(number, side, families)) for side, end in enumerate(link.ends)})
     return found
 
 
-def ipv4_networks(segment: Segment) -> list[ipaddress.IPv4Network]:
-    """Return the segment's IPv4 subnets."""
-    networks = map(ipaddress.ip_network, segment.subnets)
-    return [network for network in networks if isinstance(network, ipaddress.IPv4Network)]
+def networks(segment: Segment) -> list[Network]:
+    """Return the segment's subnets."""
+    return [ipaddress.ip_network(subnet) for subnet in segment.subnets]
 
 
-def first_address(addresses: tuple[str, ...]) -> str | None:
-    """Return the first address without its prefix length."""
-    return addresses[0].partition("/")[0] if addresses else None
+def first_address(addresses: tuple[str, ...], family: int = 4) -> str | None:
+    """Return the first address of a family without its prefix length."""
+    plain = (prefix.partition("/")[0] for prefix in addresses)
+    return next((address for address in plain if family_of(address) == family), None)
+
+
+def family_of(address: str) -> int:
+    """Return the family of an address or a prefix, 4 or 6."""
+    return 6 if ":" in address else 4
+
+
+def _of_link(number: int, side: int, families: list[int]) -> Iterator[str]:
+    """Yield the addresses of one end of a routed link: two of each pool for each link (RFC 3021, RFC 6164)."""
+    for family in families:
+        pool = LINK_POOLS[family]
+        yield f"{pool[2 * number + side]}/{pool.max_prefixlen - 1}"
 
 
 def _given(intent: Intent) -> Addresses:
     found: Addresses = {}
     for device in intent.devices.values():
         for interface, prefixes in device.addresses.items():
-            ipv4 = tuple(prefix for prefix in prefixes if ipaddress.ip_interface(prefix).version == 4)  # noqa: PLR2004
-            found[End(device.name, interface)] = ipv4
+            found[End(device.name, interface)] = tuple(prefixes)
     return found
 
 
 def _of_segment(segment: Segment) -> Iterator[tuple[End, str]]:
     """Yield an address for each member that is ours; a stranger's place is left free."""
-    for network in ipv4_networks(segment):
+    for network in networks(segment):
         hosts = iter(network.hosts())
         for member in segment.members:
             address = next(hosts, None)

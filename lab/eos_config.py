@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from .addressing import family_of
 from .fabric import Node
 
 
@@ -40,15 +41,24 @@ def _svis(node: Node) -> Iterator[str]:
 
 
 def _addresses(node: Node, interface: str) -> Iterator[str]:
-    for number, prefix in enumerate(node.addresses.get(interface, ())):
+    four, six = (_of_family(node.addresses.get(interface, ()), family) for family in (4, 6))
+    for number, prefix in enumerate(four):
         yield f"   ip address {prefix}{' secondary' if number else ''}"
+    yield from (f"   ipv6 address {prefix}" for prefix in six)
+
+
+def _of_family(prefixes: Iterable[str], family: int) -> list[str]:
+    return [prefix for prefix in prefixes if family_of(prefix) == family]
 
 
 def _routing(node: Node) -> Iterator[str]:
     yield "ip routing\n!"
+    if any(family_of(prefix) == 6 for prefixes in node.addresses.values() for prefix in prefixes):  # noqa: PLR2004
+        yield "ipv6 unicast-routing\n!"
     for route in node.routes:
         prefix = "0.0.0.0/0" if route.prefix == "default" else route.prefix
-        yield from (f"ip route {prefix} {gateway}" for gateway, _interface in route.hops)
+        word = "ip" if family_of(prefix) == 4 else "ipv6"  # noqa: PLR2004
+        yield from (f"{word} route {prefix} {gateway}" for gateway, _interface in route.hops)
     if node.routes:
         yield "!"
     yield "management api http-commands\n   no shutdown\n!"

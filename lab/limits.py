@@ -64,8 +64,9 @@ def plant_rules(fabric: Fabric, extra: Mapping[tuple[Cable, str], int]) -> str:
 
 
 def silence_rules() -> str:
-    """Return the rules that let no ICMP "fragmentation needed" out of a node, its own or others'."""
-    return _table("ip", (_chain(name, f"{name} priority 0", f"{_TOO_BIG[0]} drop") for name in ("output", "forward")))
+    """Return the rules that let no word of a packet too big out of a node, its own or others' (RFC 1191, RFC 4443)."""
+    rules = "\n    ".join(f"{match} drop" for match in _TOO_BIG)
+    return _table("inet", (_chain(name, f"{name} priority 0", rules) for name in ("output", "forward")))
 
 
 def giants_counter(device: str) -> str:

@@ -135,7 +135,7 @@ class NamespacePlane:
 
     def _is_on(self, interface: str, kernel: str) -> bool:
         if any(kernel == bridge.kernel for bridge in self._node.bridges):
-            addresses = self._run("ip", "-4", "-o", "addr", "show", "dev", kernel)
+            addresses = self._run("ip", "-o", "addr", "show", "dev", kernel, "scope", "global")
             return bool(addresses.strip()) or not self._node.addresses.get(interface)
         return bool(int(self._read(kernel, "flags"), 16) & _IFF_UP)
 

@@ -31,7 +31,11 @@ for scope in all default; do
   put net/ipv4/conf/$scope/accept_redirects 0
   put net/ipv4/conf/$scope/send_redirects 0
   put net/ipv4/conf/$scope/ignore_routes_with_linkdown 1
-  put net/ipv6/conf/$scope/disable_ipv6 1
+  # Nobody else is on these links, so an address can be used at once; a switch keeps those of a port that is off.
+  put net/ipv6/conf/$scope/accept_dad 0
+  put net/ipv6/conf/$scope/accept_redirects 0
+  put net/ipv6/conf/$scope/ignore_routes_with_linkdown 1
+  if [ "$kind" = switch ]; then put net/ipv6/conf/$scope/keep_addr_on_down 1; fi
 done
 # A real switch answers every packet that is too big; the kernel's limits are meant for other machines.
 put net/ipv4/icmp_ratelimit 0
@@ -39,11 +43,17 @@ put net/ipv4/icmp_msgs_per_sec 1000000
 put net/ipv4/icmp_msgs_burst 100000
 # A connection whose host is gone shall not keep a namespace.
 put net/ipv4/tcp_orphan_retries 1
+put net/ipv6/icmp/ratelimit 0
 put net/ipv4/fib_multipath_hash_policy 1
+put net/ipv6/fib_multipath_hash_policy 1
 put net/bridge/bridge-nf-call-iptables 0
 put net/bridge/bridge-nf-call-ip6tables 0
 put net/bridge/bridge-nf-call-arptables 0
-if [ "$kind" = switch ]; then put net/ipv4/ip_forward 1; fi
+if [ "$kind" = switch ]; then
+  put net/ipv4/ip_forward 1
+  put net/ipv6/conf/all/forwarding 1
+  put net/ipv6/conf/default/forwarding 1
+fi
 ip link set lo up
 
 echo ready

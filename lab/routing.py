@@ -8,10 +8,11 @@ import networkx
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent, Link, Segment
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
-from .addressing import Addresses, first_address, ipv4_networks
+from .addressing import LINK_POOLS, Addresses, first_address, networks
 from .fabric import Route
 
 # Where a host's default route goes, the first role that it has; the back end is the last resort.
+DEFAULTS = {4: "default", 6: "::/0"}
 DEFAULT_ROUTE_ROLES = ("frontend", "management", "wan", "other", "jumbo")
 
 
@@ -37,11 +38,12 @@ class Router:
         for segment in self._intent.segments:
             owners = {end.device for end in self._topology.gateways(segment)}
             if owners and device not in owners:
-                hops = tuple(self._hops_towards(device, segment.name, owners))
-                for network in ipv4_networks(segment) if hops else ():
-                    yield Route(str(network), hops)
+                for network in networks(segment):
+                    hops = tuple(self._hops_towards(device, segment.name, owners, network.version))
+                    if hops:
+                        yield Route(str(network), hops)
 
-    def _hops_towards(self, device: str, name: str, owners: set[str]) -> Iterator[tuple[str, str]]:
+    def _hops_towards(self, device: str, name: str, owners: set[str], family: int) -> Iterator[tuple[str, str]]:
         """Yield (gateway, interface) of the links that bring a packet one step nearer to one of the owners."""
         if name not in self._distances:
             self._distances[name] = dict(networkx.multi_source_dijkstra_path_length(self._graph, owners))
@@ -50,7 +52,7 @@ class Router:
             if device in (link.a.device, link.b.device) and device in distance:
                 here = link.end_on(device)
                 far = link.other(here)
-                gateway = first_address(self._addresses.get(far, ()))
+                gateway = first_address(self._addresses.get(far, ()), family)
                 if gateway and distance.get(far.device, distance[device]) < distance[device]:
                     yield gateway, here.interface
 
@@ -62,19 +64,22 @@ class Router:
             if end.device == device
         ]
         own = {segment.name for _end, segment in segments}
-        backend = next(self._gateways(segments, "jumbo"), None)
-        if backend:
-            for segment in self._topology.jumbo_segments():
-                for network in ipv4_networks(segment) if segment.name not in own else ():
-                    yield Route(str(network), (backend,))
-        default = next((hop for role in DEFAULT_ROUTE_ROLES for hop in self._gateways(segments, role)), None)
-        if default:
-            yield Route("default", (default,))
+        others = [segment for segment in self._topology.jumbo_segments() if segment.name not in own]
+        for family in LINK_POOLS:
+            backend = next(self._gateways(segments, "jumbo", family), None)
+            wanted = [network for segment in others for network in networks(segment) if network.version == family]
+            if backend:
+                yield from (Route(str(network), (backend,)) for network in wanted)
+        for family, prefix in DEFAULTS.items():
+            hops = (hop for role in DEFAULT_ROUTE_ROLES for hop in self._gateways(segments, role, family))
+            default = next(hops, None)
+            if default:
+                yield Route(prefix, (default,))
 
-    def _gateways(self, segments: list[tuple[End, Segment]], role: str) -> Iterator[tuple[str, str]]:
-        """Yield (gateway, interface) of a host's segments of that role."""
+    def _gateways(self, segments: list[tuple[End, Segment]], role: str, family: int) -> Iterator[tuple[str, str]]:
+        """Yield (gateway, interface) of a host's segments of that role, in one family."""
         for end, segment in segments:
             for gateway in self._topology.gateways(segment) if segment.role == role else ():
-                address = first_address(self._addresses.get(gateway, ()))
+                address = first_address(self._addresses.get(gateway, ()), family)
                 if address:
                     yield address, end.interface

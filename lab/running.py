@@ -164,7 +164,7 @@ class RunningNode:
         content, problem = read_persisted(self._etc())
         for command in persisted_commands(content):
             try:
-                await namespace.run("ip", "-batch", "-", text=command)
+                await namespace.run(*command)
             except JumboError as error:
                 problem = str(error)
         if problem:

@@ -1,9 +1,10 @@
 """The production traffic of one lab host: TCP and UDP with its peers, in natural sizes, all the time.
 
 Run as a program inside the host (`python -I -S traffic.py CONFIG`), standard library only. CONFIG is JSON: {"name",
-"address", "peers": {name: address}, "interval"}. It writes one JSON line per second with what it did, and one at once
-for each stall: a transfer that makes no progress for more than two seconds. For a stall it tells whether a packet of
-the old size gets through, which is what sets a black hole apart from an outage.
+"addresses": [one per family], "peers": {name: address}, "interval"}; a peer in both families is two peers. It writes
+one JSON line per second with what it did, and one at once for each stall: a transfer that makes no progress for more
+than two seconds. For a stall it tells whether a packet of the old size gets through, which is what sets a black hole
+apart from an outage.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import contextlib
 import errno
 import fcntl
+import functools
 import itertools
 import json
 import socket
@@ -64,19 +66,24 @@ class Host:
     """One host's share of the traffic."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.name, self.address, self.interval = config["name"], config["address"], float(config["interval"])
+        self.name, self.interval = config["name"], float(config["interval"])
+        self.addresses = {":" in address: address for address in config["addresses"]}
         self.peers: dict[str, str] = config["peers"]
         self.transfers = 0
         self.segments: dict[str, int] = {}
         self._numbers = itertools.count()
-        self._echo = Echo()
+        self._echoes = {family: Echo() for family in self.addresses}
         self._streams: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
 
     async def run(self) -> None:
         """Serve and ask until the process is ended."""
         loop = asyncio.get_running_loop()
-        server = await asyncio.start_server(_sink, self.address, TCP_PORT, limit=_READ)
-        await loop.create_datagram_endpoint(lambda: self._echo, local_addr=(self.address, UDP_PORT))
+        for address in self.addresses.values():
+            await _usable(address)
+        server = await asyncio.start_server(_sink, [*self.addresses.values()], TCP_PORT, limit=_READ)
+        for family, address in self.addresses.items():
+            echo = self._echoes[family]
+            await loop.create_datagram_endpoint(functools.partial(_itself, echo), local_addr=(address, UDP_PORT))
         async with server:
             await asyncio.gather(self._report(), self._every_peer(self._tcp, 0.0), self._every_peer(self._udp, 0.5))
 
@@ -109,7 +116,8 @@ class Host:
             self._drop(peer)
 
     async def _connect(self, peer: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        opening = asyncio.open_connection(self.peers[peer], TCP_PORT, local_addr=(self.address, 0))
+        address = self.peers[peer]
+        opening = asyncio.open_connection(address, TCP_PORT, local_addr=(self.addresses[":" in address], 0))
         try:
             self._streams[peer] = await asyncio.wait_for(opening, PATIENCE)
         except (OSError, TimeoutError) as error:
@@ -145,15 +153,16 @@ class Host:
         number = next(self._numbers) & 0xFFFFFFFF
         key = (self.peers[peer], number)
         question = (b"?" + _NUMBER.pack(number)).ljust(size, b"\0")
-        answer = self._echo.waiting[key] = asyncio.get_running_loop().create_future()
+        echo = self._echoes[":" in self.peers[peer]]
+        answer = echo.waiting[key] = asyncio.get_running_loop().create_future()
         try:
             for _turn in range(tries):
-                self._echo.send(question, (self.peers[peer], UDP_PORT))
+                echo.send(question, (self.peers[peer], UDP_PORT))
                 if (await asyncio.wait({answer}, timeout=PATIENCE / UDP_TRIES))[0]:
                     return True
             return False
         finally:
-            del self._echo.waiting[key]
+            del echo.waiting[key]
 
     async def _stalled(self, kind: str, peer: str, size: int) -> None:
         noticed = time.time() - PATIENCE
@@ -165,6 +174,20 @@ class Host:
     def _drop(self, peer: str) -> None:
         if stream := self._streams.pop(peer, None):
             stream[1].transport.abort()
+
+
+def _itself(echo: Echo) -> Echo:
+    return echo
+
+
+async def _usable(address: str) -> None:
+    """Wait until an address can be used: one of IPv6 cannot before its link has a carrier."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    while True:
+        with socket.socket(family, socket.SOCK_DGRAM) as trial, contextlib.suppress(OSError):
+            trial.bind((address, 0))
+            return
+        await asyncio.sleep(0.05)
 
 
 async def _sink(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

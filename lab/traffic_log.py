@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from .addressing import family_of
 from .fabric import Fabric, Node
 from .inventory import Design
 from .namespaces import Namespace
@@ -16,6 +17,7 @@ from .namespaces import Namespace
 INTERVAL = 0.5
 _PROGRAM = Path(__file__).with_name("traffic.py")
 _MOST_PEERS = 8
+_SUFFIXES = {4: "", 6: "/ipv6"}  # how a peer is named that is meant in this family
 _KEPT = 200
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # with its node
 
@@ -74,17 +76,22 @@ class TrafficLog:
 def traffic_config(design: Design, node: Node) -> dict[str, Any] | None:
     """Return what a host's traffic program is told; None for a host without a back end, or peers."""
     interval = design.knob(node.name, "traffic", INTERVAL)
-    own = _backend_address(node)
-    if not interval or own is None:
+    own = _backend_addresses(node)
+    if not interval or not own:
         return None
-    peers = {peer.name: address for peer in _peers(design, node) if (address := _backend_address(peer))}
-    return {"name": node.name, "address": own, "peers": peers, "interval": interval} if peers else None
+    peers = {
+        f"{peer.name}{_SUFFIXES[family]}": address
+        for peer in _peers(design, node)
+        for family, address in _backend_addresses(peer).items()
+        if family in own
+    }
+    return {"name": node.name, "addresses": list(own.values()), "peers": peers, "interval": interval} if peers else None
 
 
 def _peers(design: Design, node: Node) -> list[Node]:
     """Return a few other hosts, of the own rack and of others, chosen so that every host is somebody's peer."""
     fabric: Fabric = design.fabric
-    hosts = [name for name, other in fabric.nodes.items() if other.is_host and _backend_address(other)]
+    hosts = [name for name, other in fabric.nodes.items() if other.is_host and _backend_addresses(other)]
     start = hosts.index(node.name)
     others = hosts[start + 1 :] + hosts[:start]
     rack_of = design.topology.rack_of
@@ -93,8 +100,10 @@ def _peers(design: Design, node: Node) -> list[Node]:
     return [fabric.nodes[name] for name in (local[:2] + remote)[:_MOST_PEERS]]
 
 
-def _backend_address(node: Node) -> str | None:
-    for interface in node.backend:
-        for prefix in node.addresses.get(interface, ()):
-            return prefix.partition("/")[0]
-    return None
+def _backend_addresses(node: Node) -> dict[int, str]:
+    """Return a host's first address of each family in the back end."""
+    prefixes = [prefix for interface in node.backend for prefix in node.addresses.get(interface, ())]
+    found: dict[int, str] = {}
+    for prefix in prefixes:
+        found.setdefault(family_of(prefix), prefix.partition("/")[0])
+    return found

@@ -65,15 +65,25 @@ def route_commands(node: Node, usable: Callable[[str], bool] = lambda _interface
             yield f"route replace {_route(node, Route(route.prefix, tuple(hops)))}"
 
 
-def persisted_commands(content: Mapping[str, object]) -> Iterator[str]:
-    """Yield what a host's boot applies of its persisted file: routes first, so that a pin is there before its link."""
-    for text in _texts(content.get("routes")):
-        yield f"route replace {text}"
-    for text in _texts(content.get("rules")):
-        yield f"rule add {text}"
-    links = content.get("links")
-    for name, ip_mtu in links.items() if isinstance(links, dict) else ():
-        yield f"link set {name} mtu {ip_mtu}"
+def persisted_commands(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+    """Yield the commands by which a host's boot applies its persisted file.
+
+    IPv4 routes come first, so that a pin is there before its link. Those of IPv6 come last, after what their
+    interface keeps: a link that changes would rewrite them.
+    """
+    routes = _texts(content.get("routes"))
+    six = [text for text in routes if ":" in text.split(" via ")[0]]
+    yield from (("ip", "route", "replace", *text.split()) for text in routes if text not in six)
+    yield from (("ip", "rule", "add", *text.split()) for text in _texts(content.get("rules")))
+    yield from (("ip", "link", "set", name, "mtu", str(ip_mtu)) for name, ip_mtu in _entries(content.get("links")))
+    for name, settings in _entries(content.get("ipv6")):
+        for setting, value in _entries(settings):
+            yield ("sysctl", "-q", "-w", f"net/ipv6/conf/{name}/{setting}={value}")
+    yield from (("ip", "-6", "route", "replace", *text.split()) for text in six)
+
+
+def _entries(value: object) -> Iterable[tuple[str, object]]:
+    return value.items() if isinstance(value, dict) else ()
 
 
 def _cable(cable: Cable) -> Iterator[str]:

@@ -105,7 +105,7 @@ def _arguments(cli: Cli, wish: _Wish) -> list[str]:
     line += ["-M", "do" if wish.df_bit else "dont"]
     for name in (wish.source, wish.interface):
         if name:
-            line += ["-I", _address_of(cli, name)]
+            line += ["-I", _address_of(cli, name, six=_is_ipv6(wish.destination))]
     return [*line, wish.destination]
 
 
@@ -116,11 +116,12 @@ def _is_ipv6(text: str) -> bool:
         return False
 
 
-def _address_of(cli: Cli, name: str) -> str:
+def _address_of(cli: Cli, name: str, *, six: bool) -> str:
     """Return the address of a source given as an interface; an interface without one goes by its name."""
     port: Port | None = cli.device.ports.get(canonical(name) or "")
-    if port and port.addresses:
-        return port.addresses[0].partition("/")[0]
+    own = (port.ipv6_addresses if six else port.addresses) if port else ()
+    if own:
+        return own[0].partition("/")[0]
     return port.name if port else name
 
 

@@ -28,6 +28,7 @@ class Port:
     description: str
     enabled: bool
     addresses: tuple[str, ...]
+    ipv6_addresses: tuple[str, ...]
     bandwidth: int
     vlan: str
     lag: str = ""
@@ -66,6 +67,7 @@ def _port(config: Config, hardware: Hardware, name: str, members: tuple[str, ...
         description=block.value("description") or "",
         enabled=_enabled(config, name, block),
         addresses=_addresses(block),
+        ipv6_addresses=tuple(key.split()[2] for key in block.lines if key.startswith("ipv6 address ")),
         bandwidth=0 if is_subinterface(name) else speed,
         vlan=_vlan(block, forwarding),
         lag=_lag(block),

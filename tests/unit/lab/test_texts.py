@@ -156,13 +156,24 @@ def test_the_smallest_box_in_a_cable_decides(fabric: Fabric) -> None:
 def test_a_persisted_file_is_applied_routes_first_and_lines_only() -> None:
     content = {
         "links": {"eth1": 9000},
-        "routes": ["10.0.0.0/24 dev eth1 mtu 1500", "a\nlink del eth1", 7],
+        "routes": [
+            "unicast fd00::/64 dev eth1 mtu 1500",
+            "10.0.0.0/24 dev eth1 mtu 1500",
+            "10.1.0.0/24 via inet6 fe80::1 dev eth1",
+            "a\nlink del eth1",
+            7,
+        ],
         "rules": ["pref 9"],
+        "ipv6": {"eth1": {"accept_ra_mtu": 0, "mtu": 1500}, "eth2": 7},
     }
-    assert list(persisted_commands(content)) == [
-        "route replace 10.0.0.0/24 dev eth1 mtu 1500",
-        "rule add pref 9",
-        "link set eth1 mtu 9000",
+    assert [" ".join(command) for command in persisted_commands(content)] == [
+        "ip route replace 10.0.0.0/24 dev eth1 mtu 1500",
+        "ip route replace 10.1.0.0/24 via inet6 fe80::1 dev eth1",
+        "ip rule add pref 9",
+        "ip link set eth1 mtu 9000",
+        "sysctl -q -w net/ipv6/conf/eth1/accept_ra_mtu=0",
+        "sysctl -q -w net/ipv6/conf/eth1/mtu=1500",
+        "ip -6 route replace unicast fd00::/64 dev eth1 mtu 1500",
     ]
     assert list(persisted_commands({"links": [], "routes": None})) == []
 

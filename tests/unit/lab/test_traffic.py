@@ -23,7 +23,7 @@ class Talker:
 
     def __init__(self, name: str, number: int, peer: str, peer_number: int) -> None:
         peers = {peer: f"{BLOCK}.{peer_number}"}
-        config = {"name": name, "address": f"{BLOCK}.{number}", "peers": peers, "interval": 0.05}
+        config = {"name": name, "addresses": [f"{BLOCK}.{number}"], "peers": peers, "interval": 0.05}
         command = [sys.executable, "-I", "-S", str(PROGRAM), json.dumps(config)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
