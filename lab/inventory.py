@@ -19,9 +19,12 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types impo
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
 from .build import build_fabric
-from .fabric import Fabric
+from .fabric import Fabric, Node
 
 DEFAULT_NETWORK = "127.77.0"
+# Whether switches send router advertisements, and whether these tell an MTU.
+ADVERTISE = ("none", "plain", "mtu")
+ADVERTISE_INTERVAL = 1.0
 _HIGHEST_NUMBER = 254
 Hosts = dict[str, dict[str, Any]]
 
@@ -66,6 +69,20 @@ def design(hosts: Hosts) -> Design:
     }
     _check_knobs(knobs)
     return Design(topology, build_fabric(intent, topology, _listen(knobs)), knobs)
+
+
+def advertise_config(design: Design, node: Node) -> dict[str, Any] | None:
+    """Return what a switch's advertising program is told; None for a node that sends none."""
+    wanted = design.knob(node.name, "advertise", "none")
+    interfaces = {
+        bridge.kernel: [str(ipaddress.ip_interface(prefix).network) for prefix in prefixes if ":" in prefix]
+        for bridge in node.bridges
+        if (prefixes := node.addresses.get(bridge.interface or "", ()))
+    }
+    interfaces = {kernel: prefixes for kernel, prefixes in interfaces.items() if prefixes}
+    if node.is_host or wanted == "none" or not interfaces:
+        return None
+    return {"interfaces": interfaces, "mtu": wanted == "mtu", "interval": ADVERTISE_INTERVAL}
 
 
 def _list(sources: Sequence[str]) -> dict[str, Any]:
@@ -161,6 +178,7 @@ def _is_interval(value: Any) -> bool:
 
 # What the lab's own variables may be; the rest of jumbo_lab_* is text.
 _KNOBS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "jumbo_lab_advertise": (lambda value: value in ADVERTISE, ", ".join(ADVERTISE)),
     "jumbo_lab_management": (lambda value: value == "oob", "oob"),
     "jumbo_lab_number": (_is_number, f"1-{_HIGHEST_NUMBER}"),
     "jumbo_lab_traffic": (_is_interval, "seconds between two transfers of a host, 0 for none"),

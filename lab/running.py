@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import ssl
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -18,17 +19,19 @@ from .fabric import Node
 from .faults import Damage
 from .front_ends import EosFrontEnd, FrontEnd, SshFrontEnd
 from .hosts import make_etc, private_tmp, read_persisted
-from .inventory import Design
+from .inventory import Design, advertise_config
 from .limits import follow_link, node_rules, silence_rules
 from .namespace_plane import NamespacePlane
 from .namespaces import PATH, Namespace
 from .sentinel import Sentinel
 from .sshd import SshFiles, find_sshd
-from .traffic_log import TrafficLog, traffic_config
+from .traffic_log import KILLED, TrafficLog, traffic_config
 from .watch import Change, Watch
-from .wiring import boot_commands, persisted_commands, port_commands, unplug_commands
+from .wiring import boot_commands, carrier_commands, persisted_commands, port_commands, unplug_commands
 
+_ADVERTISE = Path(__file__).with_name("advertise.py")
 _PORTS_FREE_WITHIN = 3.0  # seconds that the kernel may take to clear a node that went down
+_CARRIER_WITHIN = 5.0  # seconds that a boot waits for what needs a carrier
 _RETRY = 0.02
 
 
@@ -83,7 +86,21 @@ class RunningNode:
             await self.front_end.open()
         # Only now: a switch that forwards before it has its configuration would answer for sizes that are not its own.
         self.plane.connect()
+        if node.is_host:
+            await self._apply_with_carrier(self._namespace)
+        self._start_advertising(self._namespace)
         around.events.add(node.name, "up", f"management on {node.listen}:{self.front_end.port}")
+
+    def _start_advertising(self, namespace: Namespace) -> None:
+        config = advertise_config(self._around.design, self.node)
+        if config:
+            command = [sys.executable, "-I", "-S", str(_ADVERTISE), json.dumps(config)]
+            self._keep(self._follow_program(namespace, "advertise", command))
+
+    async def _follow_program(self, namespace: Namespace, name: str, command: Sequence[str]) -> None:
+        process = await namespace.spawn(*command, errors=self._around.log)
+        if await process.wait() not in KILLED:
+            self._around.events.add(self.node.name, name, "the program ended by itself; see the lab's log")
 
     def start_traffic(self) -> None:
         """Start the host's production traffic, once its peers are there."""
@@ -162,7 +179,22 @@ class RunningNode:
 
     async def _apply_persisted(self, namespace: Namespace) -> None:
         content, problem = read_persisted(self._etc())
-        for command in persisted_commands(content):
+        await self._boot(namespace, persisted_commands(content), problem)
+
+    async def _apply_with_carrier(self, namespace: Namespace) -> None:
+        """Apply what waits for a carrier; where none comes for now, that goes on beside all else."""
+        waiting = carrier_commands(read_persisted(self._etc())[0])
+        tasks = [self._keep(self._when_ready(namespace, name, commands)) for name, commands in waiting.items()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CARRIER_WITHIN)
+
+    async def _when_ready(self, namespace: Namespace, name: str, commands: Iterable[Sequence[str]]) -> None:
+        while not await namespace.run("ip", "-6", "address", "show", "dev", name, "scope", "link", "-tentative"):
+            await asyncio.sleep(_RETRY)
+        await self._boot(namespace, commands)
+
+    async def _boot(self, namespace: Namespace, commands: Iterable[Sequence[str]], problem: str = "") -> None:
+        for command in commands:
             try:
                 await namespace.run(*command)
             except JumboError as error:
@@ -231,10 +263,11 @@ class RunningNode:
 
         return call
 
-    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+    def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

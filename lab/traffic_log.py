@@ -19,7 +19,7 @@ _PROGRAM = Path(__file__).with_name("traffic.py")
 _MOST_PEERS = 8
 _SUFFIXES = {4: "", 6: "/ipv6"}  # how a peer is named that is meant in this family
 _KEPT = 200
-_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # with its node
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # with its node
 
 Tell = Callable[[str, str, str], None]
 
@@ -57,7 +57,7 @@ class TrafficLog:
             self._note(json.loads(line))
         done = self._reports.pop(namespace.name, {}).get("transfers", 0)
         self._ended[namespace.name] = self._ended.get(namespace.name, 0) + done
-        if await process.wait() not in _KILLED:
+        if await process.wait() not in KILLED:
             self._tell(namespace.name, "traffic", "the traffic program ended by itself; see the lab's log")
 
     def _note(self, line: dict[str, Any]) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from .addressing import family_of
 from .fabric import Cable, Fabric, Node, Route
 from .platforms import CABLE_MTU, DEFAULT_IP_MTU
+
+IPV4, IPV6 = 4, 6
+LEAST_IP_MTU = 1280  # of IPv6 (RFC 8200)
 
 
 def cable_commands(fabric: Fabric) -> str:
@@ -66,20 +70,45 @@ def route_commands(node: Node, usable: Callable[[str], bool] = lambda _interface
 
 
 def persisted_commands(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
-    """Yield the commands by which a host's boot applies its persisted file.
+    """Yield the commands by which a host's boot applies its persisted file before it is plugged in.
 
-    IPv4 routes come first, so that a pin is there before its link. Those of IPv6 come last, after what their
-    interface keeps: a link that changes would rewrite them.
+    Routes come first, so that a pin is there before its link. Interfaces that keep an IPv6 MTU come later, see
+    `carrier_commands`.
     """
-    routes = _texts(content.get("routes"))
-    six = [text for text in routes if ":" in text.split(" via ")[0]]
-    yield from (("ip", "route", "replace", *text.split()) for text in routes if text not in six)
+    yield from (("ip", "route", "replace", *text.split()) for text in _routes(content, IPV4))
     yield from (("ip", "rule", "add", *text.split()) for text in _texts(content.get("rules")))
-    yield from (("ip", "link", "set", name, "mtu", str(ip_mtu)) for name, ip_mtu in _entries(content.get("links")))
-    for name, settings in _entries(content.get("ipv6")):
-        for setting, value in _entries(settings):
-            yield ("sysctl", "-q", "-w", f"net/ipv6/conf/{name}/{setting}={value}")
-    yield from (("ip", "-6", "route", "replace", *text.split()) for text in six)
+    later = dict(_entries(content.get("ipv6")))
+    links = [(name, ip_mtu) for name, ip_mtu in _entries(content.get("links")) if name not in later]
+    yield from (("ip", "link", "set", name, "mtu", str(ip_mtu)) for name, ip_mtu in links)
+
+
+def carrier_commands(content: Mapping[str, object]) -> Mapping[str, list[tuple[str, ...]]]:
+    """Return, by interface, what a boot does only when the interface has its first carrier: IPv6 is made then.
+
+    Before, the kernel would take the link's MTU for IPv6 when the carrier comes, and rewrite what had been pinned
+    (net/ipv6/addrconf.c, addrconf_notify). So the link is raised only now, with its IPv6 MTU away from the routes'.
+    """
+    links, commands = dict(_entries(content.get("links"))), {}
+    for name, value in _entries(content.get("ipv6")):
+        settings = dict(_entries(value))
+        mine = [text for text in _routes(content, IPV6) if f" dev {name} " in f"{text} "]
+        commands[name] = [
+            *(_sysctl(name, setting, wanted) for setting, wanted in settings.items() if setting != "mtu"),
+            *([_sysctl(name, "mtu", LEAST_IP_MTU)] if name in links else []),
+            *([("ip", "link", "set", name, "mtu", str(links[name]))] if name in links else []),
+            *(_sysctl(name, setting, wanted) for setting, wanted in settings.items() if setting == "mtu"),
+            *(("ip", "-6", "route", "replace", *text.split()) for text in mine),
+        ]
+    return commands
+
+
+def _sysctl(name: str, setting: str, value: object) -> tuple[str, ...]:
+    return ("sysctl", "-q", "-w", f"net/ipv6/conf/{name}/{setting}={value}")
+
+
+def _routes(content: Mapping[str, object], family: int) -> list[str]:
+    """Return the persisted routes of a family; the prefix tells it, an IPv4 route may have an IPv6 gateway."""
+    return [text for text in _texts(content.get("routes")) if family_of(text.split(" via ")[0]) == family]
 
 
 def _entries(value: object) -> Iterable[tuple[str, object]]:

@@ -229,10 +229,15 @@ class Host(Node):
         self.ip("route replace 10.10.0.0/16 via 10.10.1.1 dev eth1 src 10.10.1.11 proto static")
         data = self.boot()
         routes = [f"route replace {text}" for text in data["routes"] if "eth1" in text]
-        links = [f"link set {name} mtu {mtu}" for name, mtu in data["links"].items()]
-        self.ip("\n".join(routes + [f"rule add {text}" for text in data.get("rules", [])] + links))
+        six = [line for line in routes if ":" in line.split(" via ")[0]]
+        four = [line for line in routes if line not in six]
+        self.ip("\n".join([*four, *(f"rule add {text}" for text in data.get("rules", []))]))
+        for name in data.get("ipv6", {}):
+            self.sysctl(name, accept_ra_mtu=0, mtu=1280)  # away from what routes have, while the link grows
+        self.ip("\n".join(f"link set {name} mtu {mtu}" for name, mtu in data["links"].items()))
         for name, settings in data.get("ipv6", {}).items():
             self.sysctl(name, **settings)
+        self.run("ip", "-6", "-batch", "-", text="\n".join(six))
 
     def sysctl(self, interface: str, **settings: int) -> None:
         """Write net.ipv6.conf of an interface."""

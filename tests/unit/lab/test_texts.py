@@ -18,7 +18,13 @@ from ansible_collections.jumbo.fabric.lab.limits import follow_link, node_rules,
 from ansible_collections.jumbo.fabric.lab.names import kernel_name
 from ansible_collections.jumbo.fabric.lab.show import events_text, status_text
 from ansible_collections.jumbo.fabric.lab.watch import Change, read_line
-from ansible_collections.jumbo.fabric.lab.wiring import boot_commands, persisted_commands, port_commands, route_commands
+from ansible_collections.jumbo.fabric.lab.wiring import (
+    boot_commands,
+    carrier_commands,
+    persisted_commands,
+    port_commands,
+    route_commands,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from lab_helpers import small_inventory
@@ -164,14 +170,20 @@ def test_a_persisted_file_is_applied_routes_first_and_lines_only() -> None:
             7,
         ],
         "rules": ["pref 9"],
-        "ipv6": {"eth1": {"accept_ra_mtu": 0, "mtu": 1500}, "eth2": 7},
     }
     assert [" ".join(command) for command in persisted_commands(content)] == [
         "ip route replace 10.0.0.0/24 dev eth1 mtu 1500",
         "ip route replace 10.1.0.0/24 via inet6 fe80::1 dev eth1",
         "ip rule add pref 9",
         "ip link set eth1 mtu 9000",
+    ]
+    assert carrier_commands(content) == {}
+    later = {**content, "ipv6": {"eth1": {"mtu": 1500, "accept_ra_mtu": 0}, "eth2": 7}}
+    assert ("ip", "link", "set", "eth1", "mtu", "9000") not in list(persisted_commands(later))
+    assert [" ".join(command) for command in carrier_commands(later)["eth1"]] == [
         "sysctl -q -w net/ipv6/conf/eth1/accept_ra_mtu=0",
+        "sysctl -q -w net/ipv6/conf/eth1/mtu=1280",
+        "ip link set eth1 mtu 9000",
         "sysctl -q -w net/ipv6/conf/eth1/mtu=1500",
         "ip -6 route replace unicast fd00::/64 dev eth1 mtu 1500",
     ]
