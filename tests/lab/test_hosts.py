@@ -6,9 +6,15 @@ import re
 import subprocess
 
 import pytest
-from lab_helpers import RunningLab
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.program import program_text
+from lab_helpers import RunningLab, wait_until
 
 pytestmark = pytest.mark.lab
+
+CHANGES = [
+    {"object": "eth1", "field": "ip_mtu", "from": 1500, "to": 9000},
+    {"object": "eth1", "field": "route_mtu", "from": None, "to": 1500},
+]
 
 
 def test_a_real_ssh_client_gets_in_with_the_labs_key_only(lab: RunningLab) -> None:
@@ -34,6 +40,50 @@ def test_a_host_cannot_harm_the_machine(lab: RunningLab) -> None:
         done = lab.ssh("h1", f"touch {path}/harm")
         assert (done.returncode, "Read-only file system" in done.stderr) == (1, True), path
     assert lab.ssh("h1", "touch /etc/own /run/own && rm /etc/own /run/own").returncode == 0
+
+
+KILL_SSHD = """
+for comm in /proc/[0-9]*/comm; do
+    read -r name < $comm
+    case $name in sshd*) kill -9 ${comm//[!0-9]/};; esac
+done
+"""
+
+
+@pytest.mark.parametrize("lost", ["controller", "sshd", "management"])
+def test_a_host_goes_back_by_itself_whatever_is_lost_on_the_way(lab: RunningLab, lost: str) -> None:
+    """The guard was armed over SSH; then nobody and nothing can reach the host any more, or it lost what served it."""
+    plane = lab.plane("h1")
+    before = routing(lab)
+    program = program_text({"verb": "apply", "id": f"lost-{lost}", "within": 4, "changes": CHANGES})
+    client = subprocess.Popen(
+        lab.ssh_command("h1", "python3 -; sleep 60"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert client.stdin is not None
+    client.stdin.write(program)
+    client.stdin.close()
+    try:
+        wait_until(lambda: plane.ip_mtu("eth1") == 9000, what="the change")
+        if lost == "controller":
+            client.kill()
+        elif lost == "sshd":
+            lab.run("h1", "bash", "-c", KILL_SSHD)
+        else:
+            assert lab.cli("cut", "h1").returncode == 0
+        wait_until(lambda: plane.ip_mtu("eth1") == 1500 and routing(lab) == before, what="the way back")
+    finally:
+        lab.cli("mend", "h1")
+        client.kill()
+        client.wait()
+    names = "cat /proc/[0-9]*/comm; true"
+    wait_until(lambda: "jumbo-guard" not in lab.run("h1", "sh", "-c", names), what="the end of the guard")
+
+
+def routing(lab: RunningLab) -> list[str]:
+    """Return what binds h1's back end: its routes of both families and its IPv6 MTU."""
+    settings = "/proc/sys/net/ipv6/conf/eth1"
+    read = f"ip -4 route show dev eth1; ip -6 route show dev eth1; cat {settings}/mtu {settings}/accept_ra_mtu"
+    return lab.run("h1", "sh", "-c", read).splitlines()
 
 
 def test_hosts_do_not_share_what_they_write(lab: RunningLab) -> None:

@@ -11,6 +11,8 @@ from lab_helpers import BUNDLED, RunningLab, lab_cli, network, overlay, wait_unt
 
 from .conftest import need_root
 
+pytestmark = pytest.mark.lab
+
 FAR = "fd00:10:2::2"
 SETTINGS = "/proc/sys/net/ipv6/conf/eth1"
 

@@ -1,4 +1,4 @@
-"""The guard: a process on the host with two duties, dead-man first and keeper of the pins after.
+"""The guard: a process on the host that is a dead-man first and keeper of the pins after.
 
 Until it is confirmed it takes everything back by itself at its deadline. Once confirmed it keeps the pins, until they
 are released; where they matter again later, it is started again (keep.py).
