@@ -7,12 +7,13 @@ is left as it is, without an end, so that the next roll-out finds the same as af
 from __future__ import annotations
 
 import atexit
+import multiprocessing
 import os
 import signal
 import threading
 from typing import Any
 
-from ansible.executor.task_queue_manager import TaskQueueManager
+from ansible import context
 from ansible.utils.display import Display
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_report
@@ -30,8 +31,7 @@ def watch() -> None:
     Called where an action is imported, which ansible-playbook does itself before it forks. It hands SIGTERM on to its
     workers and dies at once; here it leaves as it does on Ctrl-C, through its own clean-up, which ends the workers.
     """
-    handler = signal.getsignal(signal.SIGTERM)
-    is_playbook = isinstance(getattr(handler, "__self__", None), TaskQueueManager)
+    is_playbook = "forks" in context.CLIARGS and multiprocessing.parent_process() is None
     if not is_playbook or os.getpid() in _WATCHED or threading.current_thread() is not threading.main_thread():
         return
     _WATCHED.add(os.getpid())

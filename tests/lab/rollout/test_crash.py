@@ -27,7 +27,7 @@ def test_a_killed_controller_leaves_a_lock_that_is_taken_over_and_a_journal_that
     assert (refused.status, refused.report["verdict"]) == (2, "failed"), refused.output
     assert "still pending" in refused.output
 
-    other = lab.play("rollout", "-e", "jumbo_resume=new", "-e", f"jumbo_evidence_dir={tmp_path / 'elsewhere'}")
+    other = lab.play("rollout", "-e", f"jumbo_evidence_dir={tmp_path / 'elsewhere'}")
     assert "which is not of this evidence directory" in other.output
     assert f"{getpass.getuser()}@" in other.output
 

@@ -47,7 +47,7 @@ def test_killed_while_a_failure_is_taken_back_the_next_roll_out_ends_it(player, 
     assert player.report["verdict"] == "reverted"
     failed = next(index for index, one in enumerate(found) if one.label == f"after {gate}  done probe")
     player.world.bad_gates = set()
-    for moment in found[failed::2]:
+    for moment in found[failed::3]:
         go_to(player, moment)
         first = player.play()
         assert first in ("reverted", "passed"), (moment.label, player.said)
