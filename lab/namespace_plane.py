@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 from .fabric import Fabric, Node, Port
-from .limits import LIST_COUNTERS, giants_counter, read_counters
+from .limits import LIST_COUNTERS, follow_link, giants_counter, read_counters
 from .namespaces import ENVIRONMENT, enter
 from .plane import Neighbour, PortCounters
 from .platforms import ETHERNET_OVERHEAD
@@ -26,10 +26,14 @@ Pids = Callable[[str], int]
 
 
 class NamespacePlane:
-    """One node's interfaces, bridges and counters. `pid_of` finds a node's process 1, `plant` the cable plant's."""
+    """One node's interfaces, bridges and counters. `pid_of` finds a node's process 1, `plant` the cable plant's.
 
-    def __init__(self, fabric: Fabric, node: Node, pid_of: Pids, plant: int) -> None:
+    stuck: ports whose receive limit a fault holds where it is.
+    """
+
+    def __init__(self, fabric: Fabric, node: Node, pid_of: Pids, plant: int, stuck: Collection[str] = ()) -> None:
         self._fabric = fabric
+        self._stuck = stuck
         self._node = node
         self._pid_of = pid_of
         self._plant = plant
@@ -48,6 +52,12 @@ class NamespacePlane:
     def ip_mtu(self, interface: str) -> int:
         """Return what the interface sends at most."""
         return int(self._read(self._node.kernel(interface), "mtu"))
+
+    def set_receives(self, interface: str, ip_mtu: int) -> None:
+        """Limit what a port takes in; an SVI takes in what its ports let through."""
+        kernel = self._node.kernel(interface)
+        if interface not in self._stuck and any(port.kernel == kernel for port in self._node.ports):
+            self._run("nft", "-f", "-", text=follow_link(kernel, ip_mtu))
 
     def set_up(self, interface: str, up: bool) -> None:
         """Switch the interface on or off; a port takes its cable along, an SVI only its addresses."""

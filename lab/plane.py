@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,23 @@ class Neighbour:
     max_frame: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class MacEntry:
+    """One learned address."""
+
+    mac: str
+    vlan: int
+    interface: str
+
+
+@runtime_checkable
+class LearnsMacs(Protocol):
+    """A data plane that can tell its bridges' address tables. It may, it need not."""
+
+    def mac_addresses(self) -> Sequence[MacEntry]:
+        """Return what the bridges have learned."""
+
+
 class Plane(Protocol):
     """One per node; the front end's only way to the namespace.
 
@@ -35,6 +52,9 @@ class Plane(Protocol):
 
     def set_ip_mtu(self, interface: str, ip_mtu: int) -> None:
         """Limit what the interface sends to IP packets of this size."""
+
+    def set_receives(self, interface: str, ip_mtu: int) -> None:
+        """Limit what a port takes in to IP packets of this size; for platforms that limit both directions."""
 
     def set_up(self, interface: str, up: bool) -> None:
         """Switch the interface on or off."""

@@ -62,7 +62,8 @@ class RunningNode:
         self._namespace: Namespace | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost = False
-        self.plane = NamespacePlane(around.design.fabric, node, around.pids.__getitem__, around.plant.pid)
+        stuck = {end.interface for end in around.damage.port_limits if end.device == node.name}
+        self.plane = NamespacePlane(around.design.fabric, node, around.pids.__getitem__, around.plant.pid, stuck)
         self.front_end = self._make_front_end()
 
     async def start(self) -> None:

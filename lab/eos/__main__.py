@@ -10,9 +10,9 @@ import signal
 import tempfile
 from pathlib import Path
 
+from ..static_plane import StaticPlane
 from .device import EosDevice
 from .server import Handle, serve
-from .static_plane import StaticPlane
 from .tls import self_signed
 
 

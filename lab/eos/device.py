@@ -11,8 +11,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
+from ..audit import Audit, Entry
+from ..effects import Effects, Wanted
 from ..plane import Neighbour, Plane, PortCounters
-from .audit import Audit, Entry
 from .cli import Cli
 from .config import Config, render
 from .editor import Editor, load
@@ -24,7 +25,6 @@ from .show_interfaces import Live
 
 _LOG = logging.getLogger(__name__)
 _NOBODY = PortCounters()
-_ABSENT = (KeyError, OSError)  # no such interface in the node, or its node is just starting
 
 
 class Options(TypedDict, total=False):
@@ -62,8 +62,7 @@ class EosDevice:
         self.sessions = Sessions(self, self.now)
         self._audit = Audit(self.now)
         self._hostname = hostname
-        self._applied: dict[str, tuple[int, bool]] = {}
-        self._changes: dict[str, tuple[int, float]] = {}
+        self._effects = Effects(hostname, plane, self.now)
         self._cleared: dict[str, tuple[PortCounters, float]] = {}
         digest = hashlib.sha256(hostname.encode()).hexdigest()
         self.mac = ":".join(["00", "1c", "73", digest[0:2], digest[2:4], digest[4:6]])
@@ -81,7 +80,7 @@ class EosDevice:
         self._sockets = self._running.ports
         for error in self.boot_errors:
             _LOG.warning("%s: startup-config: %s", self._hostname, error)
-        self._applied.clear()
+        self._effects.reset()
         self.edited()
 
     def _load_startup(self) -> tuple[Config, list[str]]:
@@ -101,29 +100,11 @@ class EosDevice:
 
     def edited(self) -> None:
         """Bring the data plane in line with the running-config."""
-        now = self.now()
         self.ports = ports_of(self._running, self.hardware)
         self.heads: dict[str, str] = {}
-        wanted = {name: (port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane}
-        for name, (mtu, enabled) in wanted.items():
-            old = self._applied.get(name)
-            if old is None or old[0] != mtu:
-                self._try(self.plane.set_ip_mtu, name, mtu)
-            if old is None or old[1] != enabled:
-                self._try(self.plane.set_up, name, enabled)
-                count, _since = self._changes.get(name, (0, 0.0))
-                self._changes[name] = (count + 1, now)
-        for name in self._applied.keys() - wanted.keys():  # an SVI that was deleted
-            self._try(self.plane.set_up, name, False)
-        self._applied = wanted
-
-    def _try(self, action: Callable[[str, Any], None], name: str, value: object) -> None:
-        try:
-            action(name, value)
-        except KeyError:  # configured, but without a cable in the lab
-            _LOG.debug("%s: the data plane has no %s", self._hostname, name)
-        except Exception:  # noqa: BLE001 - a data plane that fails must not leave a commit half done
-            _LOG.exception("%s: the data plane failed on %s", self._hostname, name)
+        self._effects.apply(
+            {name: Wanted(port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane}
+        )
 
     def startup(self) -> Config:
         """Return the startup-config as the device would boot it."""
@@ -138,9 +119,9 @@ class EosDevice:
 
     def live(self, port: Port) -> Live:
         """Return what the data plane says of a port now."""
-        changes, changed_at = self._changes.get(port.name, (1, self.booted_at))
+        changes, changed_at = self._effects.changes(port.name, self.booted_at)
         up = port.enabled and self._linked(port)
-        counters = self._counters(port) if port.in_plane else _NOBODY
+        counters = self._effects.counters(port.name) if port.in_plane else _NOBODY
         zero = self._cleared.get(port.name)
         if zero is None:
             return Live(up, counters, changes, changed_at)
@@ -149,7 +130,7 @@ class EosDevice:
     def clear_counters(self, ports: Iterable[Port]) -> None:
         """Count from here on, as `clear counters` does: for the command line only, the data plane goes on counting."""
         for port in ports:
-            self._cleared[port.name] = (self._counters(port) if port.in_plane else _NOBODY, self.now())
+            self._cleared[port.name] = (self._effects.counters(port.name) if port.in_plane else _NOBODY, self.now())
 
     def _linked(self, port: Port) -> bool:
         if port.hardware == "subinterface":
@@ -159,23 +140,11 @@ class EosDevice:
             return any(self.ports[name].enabled and self._linked(self.ports[name]) for name in port.members)
         if not port.in_plane:
             return True
-        try:
-            return self.plane.is_up(port.name)
-        except _ABSENT:
-            return False
-
-    def _counters(self, port: Port) -> PortCounters:
-        try:
-            return self.plane.counters(port.name)
-        except _ABSENT:
-            return _NOBODY
+        return self._effects.linked(port.name)
 
     def neighbour(self, port: Port) -> Neighbour | None:
         """Return who is at the far end of the port's cable."""
-        try:
-            return self.plane.neighbour(port.name) if port.kind == "Ethernet" else None
-        except _ABSENT:
-            return None
+        return self._effects.neighbour(port.name) if port.kind == "Ethernet" else None
 
     # -- requests and time -----------------------------------------------------------------------------------------
 

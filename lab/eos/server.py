@@ -5,28 +5,16 @@ from __future__ import annotations
 import asyncio
 import base64
 import hmac
-import logging
 import ssl
-from concurrent.futures import ThreadPoolExecutor
 
 from aiohttp import web
 
+from ..serving import Alarm, logged, threads
 from . import rpc
 from .device import EosDevice
 
-_LOG = logging.getLogger(__name__)
-_THREADS = 64  # pings wait for answers that may not come; they must not keep a confirmation waiting
 _REALM = {"WWW-Authenticate": 'Basic realm="COMMAND_API_AUTH"'}
 _REFUSED = "Unable to authenticate user: Bad username/password combination\n"
-
-_executor: ThreadPoolExecutor | None = None
-
-
-def _threads() -> ThreadPoolExecutor:
-    global _executor  # noqa: PLW0603 - one pool for all devices, made when it is first needed
-    if _executor is None:
-        _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="eos")
-    return _executor
 
 
 class Handle:
@@ -41,12 +29,9 @@ class Handle:
         self._loop = asyncio.get_running_loop()
         self._http = web.Server(self._handle, access_log=None, handler_cancellation=False)
         self._listener: asyncio.Server | None = None
-        self._alarm: asyncio.TimerHandle | None = None
         self._cut = False
         self._users: dict[str, str] = {}
-        device.on_deadline = self._deadline_moved
-        device.notify()
-        self._arm()
+        self._alarm = Alarm(device)
 
     # -- listening -------------------------------------------------------------------------------------------------
 
@@ -77,7 +62,7 @@ class Handle:
 
     def _switch(self) -> None:
         task = self._loop.create_task(self.set_unreachable(self._cut))
-        task.add_done_callback(_logged)
+        task.add_done_callback(logged)
 
     def _stop_listening(self) -> None:
         if self._listener:
@@ -89,36 +74,9 @@ class Handle:
 
     async def close(self) -> None:
         """Stop serving; the device stays as it is."""
-        self.device.on_deadline = None
-        if self._alarm:
-            self._alarm.cancel()
-            self._alarm = None
+        self._alarm.stop()
         self._stop_listening()
         await self._http.shutdown(0.1)
-
-    # -- the commit timer ------------------------------------------------------------------------------------------
-
-    def _deadline_moved(self) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._arm)
-
-    def _arm(self) -> None:
-        if self._alarm:
-            self._alarm.cancel()
-            self._alarm = None
-        due = self.device.due
-        if due is not None and self.device.on_deadline:
-            self._alarm = self._loop.call_later(max(0.0, due - self.device.now()), self._fire)
-
-    def _fire(self) -> None:
-        self._alarm = None
-        done = self._loop.run_in_executor(_threads(), self.device.tick)
-        done.add_done_callback(self._fired)
-
-    def _fired(self, done: asyncio.Future[None]) -> None:
-        _logged(done)
-        if self._alarm is None:
-            self._arm()
 
     # -- requests --------------------------------------------------------------------------------------------------
 
@@ -147,7 +105,7 @@ class Handle:
             return rpc.malformed(error)
         if self._inline and "ping" not in request.words:
             return rpc.answer(self.device, request, user)
-        return await self._loop.run_in_executor(_threads(), rpc.answer, self.device, request, user)
+        return await self._loop.run_in_executor(threads(), rpc.answer, self.device, request, user)
 
     def _authenticated(self, header: str) -> str | None:
         """Return the user of a Basic header, None if it is wrong."""
@@ -165,11 +123,6 @@ class Handle:
             return None
         self._users[header] = f"{name}\0{password}"
         return name
-
-
-def _logged(done: asyncio.Future[None]) -> None:
-    if not done.cancelled() and done.exception():
-        _LOG.error("%s", done.exception())
 
 
 async def serve(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
-from ..plane import Neighbour
+from ..plane import LearnsMacs, MacEntry, Neighbour
 from .answers import Answer
 from .names import dotted, short
 from .ports import Port
@@ -18,23 +16,6 @@ if TYPE_CHECKING:
     from .device import EosDevice
 
 _TTL = 120
-
-
-@dataclass(frozen=True, slots=True)
-class MacEntry:
-    """One learned address."""
-
-    mac: str
-    vlan: int
-    interface: str
-
-
-@runtime_checkable
-class LearnsMacs(Protocol):
-    """A data plane that can tell its bridges' address tables. It may, it need not."""
-
-    def mac_addresses(self) -> Sequence[MacEntry]:
-        """Return what the bridges have learned."""
 
 
 def _mac_of(host: str) -> str:

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
 from ansible_collections.jumbo.fabric.lab.eos.server import Handle, serve
-from ansible_collections.jumbo.fabric.lab.eos.show_neighbours import MacEntry
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.lab.eos.tls import self_signed
-from ansible_collections.jumbo.fabric.lab.plane import Neighbour, PortCounters
+from ansible_collections.jumbo.fabric.lab.plane import MacEntry, Neighbour, PortCounters
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 PASSWORD = "lab-password"
 STARTUP = """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 pytestmark = pytest.mark.lab
 

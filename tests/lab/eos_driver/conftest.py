@@ -14,8 +14,8 @@ import pytest
 from ansible_collections.jumbo.fabric.lab.eos.cli import RequestFailed
 from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
 from ansible_collections.jumbo.fabric.lab.eos.server import Handle, serve
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.lab.eos.tls import self_signed
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 
 pytest.importorskip("napalm")

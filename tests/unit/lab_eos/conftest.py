@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.lab.plane import Neighbour
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 STARTUP = """
 hostname leaf1

@@ -11,8 +11,8 @@ from ansible_collections.jumbo.fabric.lab.eos import rpc
 from ansible_collections.jumbo.fabric.lab.eos.cli import RequestFailed
 from ansible_collections.jumbo.fabric.lab.eos.commands import COMMANDS, find
 from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
-from ansible_collections.jumbo.fabric.lab.eos.show_neighbours import MacEntry
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
+from ansible_collections.jumbo.fabric.lab.plane import MacEntry
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 Data = Callable[..., Any]
 Text = Callable[..., str]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.jumbo.fabric.lab.eos.audit import PREPARES, WRITES, Entry
+from ansible_collections.jumbo.fabric.lab.audit import PREPARES, WRITES, Entry
 from ansible_collections.jumbo.fabric.lab.eos.cli import RequestFailed
 from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 Data = Callable[..., Any]
 MTU = ("interface Ethernet1", "mtu 9000", "end")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from ansible_collections.jumbo.fabric.lab.eos.cli import RequestFailed
 from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.lab.plane import PortCounters
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 ntc_templates = pytest.importorskip("ntc_templates.parse")
 

@@ -11,7 +11,7 @@ from ansible_collections.jumbo.fabric.lab.eos.device import EosDevice
 from ansible_collections.jumbo.fabric.lab.eos.editor import Editor, load
 from ansible_collections.jumbo.fabric.lab.eos.errors import CliError
 from ansible_collections.jumbo.fabric.lab.eos.hardware import Hardware
-from ansible_collections.jumbo.fabric.lab.eos.static_plane import StaticPlane
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..plane import Neighbour, PortCounters
-from .show_neighbours import MacEntry
+from .plane import MacEntry, Neighbour, PortCounters
 
 _NONE = PortCounters()
 
@@ -30,6 +29,7 @@ class StaticPlane:
         self._macs = macs
         self.answer = answer
         self.mtus: dict[str, int] = {}
+        self.receives: dict[str, int] = {}
         self.down: set[str] = set()
         self.unplugged: set[str] = set()
         self.seen: dict[str, PortCounters] = {}
@@ -47,6 +47,12 @@ class StaticPlane:
             self.mtus[interface] = ip_mtu
             self.calls.append(("mtu", interface, ip_mtu))
             self._told.notify_all()
+
+    def set_receives(self, interface: str, ip_mtu: int) -> None:
+        """Remember the limit."""
+        self._check(interface)
+        self.receives[interface] = ip_mtu
+        self.calls.append(("receives", interface, ip_mtu))
 
     def set_up(self, interface: str, up: bool) -> None:
         """Remember the state."""

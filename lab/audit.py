@@ -21,6 +21,8 @@ WRITES = frozenset(
         "checkpoint",
     }
 )
+"""`confirm` is also a check that confirms, where a platform's does."""
+
 PREPARES = frozenset(
     {
         "session-open",
@@ -30,6 +32,11 @@ PREPARES = frozenset(
         "config-no-change",
         "reboot",
         "clear-counters",
+        "lock",
+        "unlock",
+        "load",
+        "discard",
+        "commit-check",
     }
 )
 
