@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from ansible_collections.jumbo.fabric.lab.eos.server import Handle, serve
 from ansible_collections.jumbo.fabric.lab.eos.tls import self_signed
 from ansible_collections.jumbo.fabric.lab.plane import MacEntry, Neighbour, PortCounters
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
+from served_loop import loop_in_thread
 
 PASSWORD = "lab-password"
 STARTUP = """
@@ -65,12 +65,8 @@ class Served:
 
 @pytest.fixture(scope="session")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    yield loop
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(5)
+    with loop_in_thread() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
 pytest.importorskip("napalm")
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos import EosDriver
+from served_loop import loop_in_thread
 
 PASSWORD = "Zk9-not-to-be-told"
 WITHIN = 120
@@ -183,12 +183,8 @@ class Switch:
 
 @pytest.fixture(scope="session")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    yield loop
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(5)
+    with loop_in_thread() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
