@@ -17,6 +17,7 @@ from .platforms import ETHERNET_OVERHEAD
 
 _OLD_IP_MTU = 1500
 _TAP_FRAME = 1518
+_SLOW_COMMIT_SECONDS = 8.0
 
 
 @dataclass(slots=True)
@@ -25,7 +26,8 @@ class Damage:
 
     port_limits: bytes that a port takes in. cable_limits: bytes that pass a cable towards its side "a" or "b".
     silent: nodes that let no "fragmentation needed" out. unreachable: nodes that lose their management with the first
-    write. max_mtu: what a switch accepts at most.
+    write. max_mtu: what a switch accepts at most. slow_commits: seconds that a commit takes. trouble: nodes whose
+    management answers wrongly, by the fault that says how.
     """
 
     port_limits: dict[End, int] = field(default_factory=dict)
@@ -33,6 +35,8 @@ class Damage:
     silent: set[str] = field(default_factory=set)
     unreachable: set[str] = field(default_factory=set)
     max_mtu: dict[str, int] = field(default_factory=dict)
+    slow_commits: dict[str, float] = field(default_factory=dict)
+    trouble: dict[str, set[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,10 @@ def _second_racks_host(site: Site) -> str:
     return _second([host for rack in site.topology.racks.values() for host in rack.hosts[:1]])
 
 
+def _first_junos(site: Site) -> str:
+    return _first([node.name for node in site.fabric.nodes.values() if node.platform == "junos"])
+
+
 # -- what ------------------------------------------------------------------------------------------------------------
 
 
@@ -142,10 +150,26 @@ def _unreachable(_site: Site, place: str, damage: Damage) -> None:
 
 
 def _eos_limit(site: Site, place: str, damage: Damage) -> None:
+    damage.max_mtu[_only("eos", site, place)] = 9194
+
+
+def _slow_commit(site: Site, place: str, damage: Damage) -> None:
+    damage.slow_commits[_only("junos", site, place)] = _SLOW_COMMIT_SECONDS
+
+
+def _trouble(fault: str) -> Callable[[Site, str, Damage], None]:
+    def break_it(site: Site, place: str, damage: Damage) -> None:
+        damage.trouble.setdefault(fault, set()).add(_only("junos", site, place))
+
+    return break_it
+
+
+def _only(platform: str, site: Site, place: str) -> str:
     device = _device(place)
-    if site.fabric.nodes[device].platform != "eos":
-        raise JumboError("this fault is for EOS switches", host=device, wish="eos-max-9194")
-    damage.max_mtu[device] = 9194
+    found = site.fabric.nodes[device].platform
+    if found != platform:
+        raise JumboError("this fault is for another platform", host=device, wish=found, limit=platform)
+    return device
 
 
 def _device(place: str) -> str:
@@ -187,6 +211,27 @@ FAULTS = {
         "passed with the underlay at 9194 and the sentence why, exit 0",
         _first_spine,
         _eos_limit,
+    ),
+    "commit-slow": Fault(
+        "Every commit of a Junos box takes eight seconds.",
+        "the first Junos box",
+        "passed, exit 0",
+        _first_junos,
+        _slow_commit,
+    ),
+    "commit-lost-reply": Fault(
+        "A Junos box does its first confirmed commit and never says so: its client times out and has to read.",
+        "the first Junos box",
+        "passed, exit 0",
+        _first_junos,
+        _trouble("commit-lost-reply"),
+    ),
+    "confirm-lost": Fault(
+        "No commit that would confirm another ever arrives at a Junos box: it goes back by itself, or is taken back.",
+        "the first Junos box",
+        "the stage reverted, nothing pending, exit 2",
+        _first_junos,
+        _trouble("confirm-lost"),
     ),
 }
 

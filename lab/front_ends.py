@@ -1,4 +1,4 @@
-"""How a node is managed: SSH into a Linux host, eAPI into an EOS switch. One small interface for both."""
+"""How a node is managed: SSH into a Linux host, eAPI into an EOS switch, NETCONF into Junos. One small interface."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ import asyncio
 import importlib
 import os
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
-from .eos_config import startup_config
+from . import eos_config, junos_config
 from .fabric import Node
 from .plane import Plane
 from .sshd import PORT as SSH_PORT
 from .sshd import SshDoor
 
-if TYPE_CHECKING:
-    from .eos.device import EosDevice
-    from .eos.server import Handle
-
 EAPI_PORT = 8443
+NETCONF_PORT = 8830
 
 
 class FrontEnd(Protocol):
@@ -85,17 +82,41 @@ class SshFrontEnd:
         return
 
 
-class EosFrontEnd:
-    """An EOS switch's: the device boots from what was saved on it, else from what the inventory says."""
+class Device(Protocol):
+    """An emulated switch, as far as its front end cares."""
 
-    port = EAPI_PORT
+    on_first_write: Callable[[Any], None] | None
 
-    def __init__(self, node: Node, plane: Plane, options: dict[str, Any], context: ssl.SSLContext) -> None:
+    def audit(self) -> dict[str, Any]:
+        """Return what was written since the switch booted."""
+
+
+class Handle(Protocol):
+    """A device that is being served."""
+
+    unreachable: bool
+
+    async def set_unreachable(self, cut: bool) -> None:
+        """Switch its management off or on."""
+
+    async def close(self) -> None:
+        """Stop serving."""
+
+
+class DeviceFrontEnd:
+    """An emulated switch's: the device boots from what was saved on it, else from what the inventory says.
+
+    `boot` makes the device and `serve` lets it listen on the port.
+    """
+
+    def __init__(
+        self, node: Node, port: int, boot: Callable[[], Device], serve: Callable[[Any], Awaitable[Handle]]
+    ) -> None:
+        self.port = port
         self._node = node
-        self._plane = plane
-        self._options = options
-        self._context = context
-        self._device: EosDevice | None = None
+        self._boot = boot
+        self._serve = serve
+        self._device: Device | None = None
         self._handle: Handle | None = None
         self.on_first_write: Callable[[], None] | None = None
 
@@ -106,16 +127,18 @@ class EosFrontEnd:
 
     async def open(self) -> None:
         """Boot and listen."""
-        text = startup_config(self._node)
-        boot = _front_end("device").EosDevice
-        self._device = device = await asyncio.to_thread(boot, self._node.name, text, self._plane, **self._options)
+        try:
+            self._device = device = await asyncio.to_thread(self._boot)
+        except ValueError as error:
+            message = f"the lab's {self._node.platform} cannot be configured so: {error}"
+            raise JumboError(message, host=self._node.name, advice="Check the interface names in jumbo_links") from None
         if self.on_first_write:
             device.on_first_write = self._first_write
         try:
-            self._handle = await _front_end("server").serve(device, self._node.listen, EAPI_PORT, self._context)
+            self._handle = await self._serve(device)
         except OSError as error:
             advice = "Another lab is up on these addresses: take it down, or set jumbo_lab_network"
-            where = f"{self._node.listen}:{EAPI_PORT}"
+            where = f"{self._node.listen}:{self.port}"
             why = os.strerror(error.errno or 0)
             raise JumboError(f"cannot listen on {where}: {why}", advice=advice) from None
 
@@ -146,16 +169,50 @@ class EosFrontEnd:
             self.on_first_write()
 
 
+def eos_front_end(node: Node, plane: Plane, options: dict[str, Any], context: ssl.SSLContext) -> DeviceFrontEnd:
+    """Return an EOS switch's: eAPI."""
+    text = eos_config.startup_config(node)
+    return DeviceFrontEnd(
+        node,
+        EAPI_PORT,
+        lambda: cast(Device, _part("eos.device").EosDevice(node.name, text, plane, **options)),
+        lambda device: cast(Awaitable[Handle], _part("eos.server").serve(device, node.listen, EAPI_PORT, context)),
+    )
+
+
+def junos_front_end(
+    node: Node, plane: Plane, options: dict[str, Any], trouble: dict[str, bool], key: Any
+) -> DeviceFrontEnd:
+    """Return a Junos box's: NETCONF and the command line over SSH. trouble: what goes wrong on purpose."""
+    text = junos_config.startup_config(node)
+
+    def boot() -> Device:
+        device = _part("junos.device").JunosDevice(node.name, text, plane, **options)
+        for name, wanted in trouble.items():
+            setattr(device.trouble, name, wanted)
+        return cast(Device, device)
+
+    async def serve(device: Any) -> Handle:
+        return cast(Handle, await _part("junos.server").serve(device, node.listen, NETCONF_PORT, key))
+
+    return DeviceFrontEnd(node, NETCONF_PORT, boot, serve)
+
+
 def eapi_context(folder: Path) -> ssl.SSLContext:
     """Return the certificate that all EOS switches of a lab show."""
     folder.mkdir(mode=0o700)
-    context: ssl.SSLContext = _front_end("tls").self_signed(folder)
+    context: ssl.SSLContext = _part("eos.tls").self_signed(folder)
     return context
 
 
-def _front_end(module: str) -> Any:
-    """Import a part of the EOS front end: a lab without switches needs none of it, nor aiohttp."""
+def netconf_key(path: Path) -> Any:
+    """Return the host key that all Junos boxes of a lab show: the one of the lab's hosts."""
+    return _part("junos.server").host_key(path)
+
+
+def _part(module: str) -> Any:
+    """Import a part of a front end: a lab without such switches needs none of it, nor the libraries it stands on."""
     try:
-        return importlib.import_module(f".eos.{module}", __package__)
+        return importlib.import_module(f".{module}", __package__)
     except ImportError as error:
         raise JumboError(f"the Python package {error.name} is missing", advice="Run make setup") from None

@@ -14,7 +14,6 @@ from .fabric import Fabric, Node, Port
 from .limits import LIST_COUNTERS, follow_link, giants_counter, read_counters
 from .namespaces import ENVIRONMENT, enter
 from .plane import Neighbour, PortCounters
-from .platforms import ETHERNET_OVERHEAD
 from .wiring import address_commands, route_commands
 
 _IFF_UP = 1
@@ -127,7 +126,7 @@ class NamespacePlane:
             return peer.sizes.max_frame
         try:
             path = self._sysfs(self._pid_of(peer.name)) / peer.kernel(port.peer.interface) / "mtu"
-            return int(path.read_text()) + ETHERNET_OVERHEAD
+            return int(path.read_text()) + peer.sizes.frame_overhead
         except (OSError, KeyError):  # the peer is rebooting
             return 0
 

@@ -17,15 +17,18 @@ class PlatformSizes:
     """Sizes of one platform.
 
     port_ip_mtu: what a bridged port sends. receives: the largest IP packet a port takes in, None where that is the
-    link's own MTU. max_frame: what LLDP tells, None where that follows the link's MTU.
+    link's own MTU or what the front end makes of it. max_frame: what LLDP tells, None where that follows the link's
+    MTU, of which it is `frame_overhead` more.
     """
 
     port_ip_mtu: int
     receives: int | None
     max_frame: int | None
+    frame_overhead: int = ETHERNET_OVERHEAD
 
 
 PLATFORMS = {
     "eos": PlatformSizes(port_ip_mtu=9214, receives=9214, max_frame=9236),
+    "junos": PlatformSizes(port_ip_mtu=DEFAULT_IP_MTU, receives=None, max_frame=None, frame_overhead=ETHERNET_HEADER),
     "linux": PlatformSizes(port_ip_mtu=DEFAULT_IP_MTU, receives=None, max_frame=None),
 }

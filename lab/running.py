@@ -17,7 +17,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from .events import Events
 from .fabric import Node
 from .faults import Damage
-from .front_ends import EosFrontEnd, FrontEnd, SshFrontEnd
+from .front_ends import FrontEnd, SshFrontEnd, eos_front_end, junos_front_end
 from .hosts import make_etc, private_tmp, read_persisted
 from .inventory import Design, advertise_config
 from .limits import follow_link, node_rules, silence_rules
@@ -33,6 +33,7 @@ _ADVERTISE = Path(__file__).with_name("advertise.py")
 _PORTS_FREE_WITHIN = 3.0  # seconds that the kernel may take to clear a node that went down
 _CARRIER_WITHIN = 5.0  # seconds that a boot waits for what needs a carrier
 _RETRY = 0.02
+_JUNOS_COMMIT_SECONDS = 0.5  # a real box takes seconds; the fault commit-slow does
 
 
 @dataclass(slots=True)
@@ -45,6 +46,7 @@ class Surroundings:
     plant: Namespace
     ssh: SshFiles
     eapi: ssl.SSLContext | None
+    netconf: Any
     events: Events
     traffic: TrafficLog
     sentinel: Sentinel
@@ -239,22 +241,38 @@ class RunningNode:
 
     def _make_front_end(self) -> FrontEnd:
         around, node = self._around, self.node
-        if around.eapi is None or node.platform != "eos":
+        if node.is_host:
             return SshFrontEnd(node, lambda: around.pids[node.name], around.log)
-        users = {
-            str(around.design.knob(node.name, "user", "admin")): str(
-                around.design.knob(node.name, "password", "jumbo-lab")
-            )
-        }
-        options: dict[str, Any] = {"users": users, "state_dir": around.folder / "nodes" / node.name / "flash"}
-        if node.name in around.damage.max_mtu:
-            options["max_mtu"] = around.damage.max_mtu[node.name]
-        if version := around.design.knob(node.name, "eos_version", None):
-            options["version"] = str(version)
-        front_end = EosFrontEnd(node, self.plane, options, around.eapi)
+        options = self._device_options()
+        if node.platform == "junos":
+            trouble = {"lose_commit_reply": "commit-lost-reply", "lose_confirms": "confirm-lost"}
+            wrong = {option: node.name in around.damage.trouble.get(fault, ()) for option, fault in trouble.items()}
+            front_end = junos_front_end(node, self.plane, options, wrong, around.netconf)
+        else:
+            assert around.eapi is not None  # noqa: S101 - for the type checker: it is there where EOS switches are
+            front_end = eos_front_end(node, self.plane, options, around.eapi)
         if node.name in around.damage.unreachable:
             front_end.on_first_write = self._threadsafe(self._first_write)
         return front_end
+
+    def _device_options(self) -> dict[str, Any]:
+        """Return what the emulated switch is told beside its name, configuration and data plane."""
+        around, node = self._around, self.node
+        user, password = (
+            str(around.design.knob(node.name, *knob)) for knob in (("user", "admin"), ("password", "jumbo-lab"))
+        )
+        options: dict[str, Any] = {
+            "users": {user: password},
+            "state_dir": around.folder / "nodes" / node.name / "flash",
+        }
+        if node.platform == "junos":
+            options["authorized_keys"] = (around.ssh.folder / "id_ed25519.pub").read_text()
+            options["commit_seconds"] = around.damage.slow_commits.get(node.name, _JUNOS_COMMIT_SECONDS)
+        if node.name in around.damage.max_mtu:
+            options["max_mtu"] = around.damage.max_mtu[node.name]
+        if version := around.design.knob(node.name, f"{node.platform}_version", None):
+            options["version"] = str(version)
+        return options
 
     def _threadsafe(self, action: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
         loop = asyncio.get_running_loop()

@@ -43,14 +43,14 @@ class SshFiles:
     folder: Path
 
     @classmethod
-    def make(cls, folder: Path, hosts: Iterable[str]) -> SshFiles:
-        """Make the user's key, the hosts' key and a known_hosts file for these addresses."""
+    def make(cls, folder: Path, places: Iterable[tuple[str, int]]) -> SshFiles:
+        """Make the user's key, the hosts' key and a known_hosts file for these addresses and ports."""
         folder.mkdir(mode=0o700)
         for name in ("id_ed25519", "host_key"):
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "jumbo-lab", "-f", str(folder / name)]
             subprocess.run(command, check=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
         key = (folder / "host_key.pub").read_text()
-        (folder / "known_hosts").write_text("".join(f"[{address}]:{PORT} {key}" for address in hosts))
+        (folder / "known_hosts").write_text("".join(f"[{address}]:{port} {key}" for address, port in places))
         return cls(folder)
 
     def install(self, target: Path) -> None:

@@ -19,12 +19,13 @@ from .control import Verbs, serve_control
 from .events import Events
 from .faults import FAULTS, Chosen, Damage, Site, break_fabric
 from .folder import LabFolder
-from .front_ends import eapi_context
+from .front_ends import NETCONF_PORT, eapi_context, netconf_key
 from .inventory import Design, design
 from .limits import plant_rules
 from .namespaces import Namespace
 from .running import RunningNode, Surroundings
 from .sentinel import Sentinel
+from .sshd import PORT as SSH_PORT
 from .sshd import SshFiles
 from .traffic_log import TrafficLog
 from .wiring import cable_commands, offload_script
@@ -83,15 +84,18 @@ class Lab:
 
     async def _surroundings(self, damage: Damage, plant: Namespace) -> Surroundings:
         nodes = self.design.fabric.nodes.values()
-        addresses = [node.listen for node in nodes if node.is_host]
+        ports = {"junos": NETCONF_PORT, "linux": SSH_PORT}
+        places = [(node.listen, ports[node.platform]) for node in nodes if node.platform in ports]
         path = self.folder.path
+        files = await asyncio.to_thread(SshFiles.make, path / "ssh", places)
         return Surroundings(
             folder=path,
             design=self.design,
             damage=damage,
             plant=plant,
-            ssh=await asyncio.to_thread(SshFiles.make, path / "ssh", addresses),
+            ssh=files,
             eapi=eapi_context(path / "eapi") if any(node.platform == "eos" for node in nodes) else None,
+            netconf=netconf_key(files.folder / "host_key") if any(node.platform == "junos" for node in nodes) else None,
             events=self.events,
             traffic=self.traffic,
             sentinel=self.sentinel,

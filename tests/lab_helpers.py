@@ -179,7 +179,7 @@ class RunningLab:
         assert found, f"{counter} is not among the statistics"
         return int(found[1])
 
-    def ssh_command(self, node: str, *command: str) -> list[str]:
+    def ssh_command(self, node: str, *command: str, port: int = 2222, user: str = "root") -> list[str]:
         keys = self.folder.path / "ssh"
         options = [
             f"UserKnownHostsFile={keys}/known_hosts",
@@ -195,14 +195,15 @@ class RunningLab:
             "-i",
             f"{keys}/id_ed25519",
             "-p",
-            "2222",
+            str(port),
             *words,
-            f"root@{self.nodes[node].listen}",
+            f"{user}@{self.nodes[node].listen}",
             *command,
         ]
 
-    def ssh(self, node: str, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.ssh_command(node, *command), capture_output=True, text=True, timeout=20, check=False)
+    def ssh(self, node: str, *command: str, **place: Any) -> subprocess.CompletedProcess[str]:
+        words = self.ssh_command(node, *command, **place)
+        return subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
 
     def eapi(self, node: str, *commands: str) -> dict[str, Any]:
         """Run commands on a switch; returns the whole reply."""
@@ -222,6 +223,15 @@ class RunningLab:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         with urllib.request.urlopen(asked, context=context, timeout=10) as reply:  # noqa: S310 - always https
             return json.load(reply)
+
+    def netconf(self, node: str, timeout: float = 20) -> Any:
+        """Return an opened PyEZ device for a Junos box."""
+        from jnpr.junos import Device  # noqa: PLC0415 - only some tests have one
+
+        device = Device(self.nodes[node].listen, user="admin", passwd="jumbo-lab", port=8830)
+        device.open()
+        device.timeout = timeout
+        return device
 
     def ansible(self, pattern: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         sources = [word for source in self.sources for word in ("-i", source)]
@@ -250,30 +260,44 @@ def network(block: int) -> str:
     return f"127.{block}.{os.getpid() % 256}"
 
 
-def small_inventory(path: Path, **variables: Any) -> str:
-    """Write an inventory of one spine, two leafs and a host each, with other names and numbers than the bundled one."""
+def small_inventory(path: Path, junos: Sequence[str] = (), **variables: Any) -> str:
+    """Write an inventory of one spine, two leafs and a host each, with other names and numbers than the bundled one.
+
+    junos: the switches that are Junos boxes; the others are EOS.
+    """
+
+    def named(device: str, eos: str, other: str) -> str:
+        return f"{device}:{other if device in junos else eos}"
+
     uplinks = [
-        {"ends": [f"tor-{rack}:Ethernet49/1", f"agg:Ethernet{n}/1"], "routing": "static"}
+        {
+            "ends": [named(f"tor-{rack}", "Ethernet49/1", "xe-0/0/48"), named("agg", f"Ethernet{n}/1", f"xe-0/0/{n}")],
+            "routing": "static",
+        }
         for n, rack in enumerate("ab", 1)
     ]
-    access = [[f"db-{rack}:ens3f0np0", f"tor-{rack}:Ethernet5"] for rack in "ab"]
+    access = [[f"db-{rack}:ens3f0np0", named(f"tor-{rack}", "Ethernet5", "xe-0/0/5")] for rack in "ab"]
     segments = [
         {
             "name": f"storage-{rack}",
             "vlan": 300 + n,
             "role": "jumbo",
             "subnets": [f"172.20.{n}.0/26"],
-            "members": [f"tor-{rack}:Vlan{300 + n}", f"db-{rack}"],
+            "members": [named(f"tor-{rack}", f"Vlan{300 + n}", f"irb.{300 + n}"), f"db-{rack}"],
         }
         for n, rack in enumerate("ab")
     ]
     shared = {"jumbo_links": [*uplinks, *access], "jumbo_segments": segments, **variables}
+    systems = {
+        name: {"ansible_network_os": "junipernetworks.junos.junos" if name in junos else "arista.eos.eos"}
+        for name in ("agg", "tor-a", "tor-b")
+    }
     inventory = {
         "all": {
             "vars": shared,
             "children": {
-                "spines": {"hosts": {"agg": None}, "vars": {"ansible_network_os": "arista.eos.eos"}},
-                "leafs": {"hosts": {"tor-a": None, "tor-b": None}, "vars": {"ansible_network_os": "arista.eos.eos"}},
+                "spines": {"hosts": {"agg": systems["agg"]}},
+                "leafs": {"hosts": {name: systems[name] for name in ("tor-a", "tor-b")}},
                 "servers": {"hosts": {"db-a": None, "db-b": None}},
             },
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import asyncssh
@@ -20,9 +21,9 @@ _Result = TypeVar("_Result")
 _LARGEST = 64 * 1024 * 1024
 
 
-def host_key() -> asyncssh.SSHKey:
-    """Return a new key for devices to show."""
-    return asyncssh.generate_private_key("ssh-ed25519")
+def host_key(path: Path | None = None) -> asyncssh.SSHKey:
+    """Return the key that devices show: the one in the file, or a new one."""
+    return asyncssh.read_private_key(path) if path else asyncssh.generate_private_key("ssh-ed25519")
 
 
 class _Login(asyncssh.SSHServer):

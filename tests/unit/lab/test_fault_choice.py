@@ -34,7 +34,8 @@ def test_each_fault_has_its_default_place(site: Site, name: str, place: str) -> 
 
 
 def test_the_registry_is_complete() -> None:
-    assert set(FAULTS) == {"spine-1500", "tap-1518", "icmp-filtered", "host-unreachable", "eos-max-9194"}
+    eos = {"spine-1500", "tap-1518", "icmp-filtered", "host-unreachable", "eos-max-9194"}
+    assert set(FAULTS) == {*eos, "commit-slow", "commit-lost-reply", "confirm-lost"}
     assert all(fault.help and fault.place and fault.expected for fault in FAULTS.values())
 
 
@@ -59,7 +60,9 @@ def test_no_fault_is_no_damage(site: Site) -> None:
         ("icmp-filtered@leaf9", ("icmp-filtered@leaf9", "leaf1")),
         ("spine-1500@spine1:Ethernet9", ("spine1:Ethernet9", "Ethernet1, Ethernet2, Ethernet3")),
         ("tap-1518@spine1", ("spine1", "Ethernet1")),
-        ("eos-max-9194@h1", ("h1", "EOS")),
+        ("eos-max-9194@h1", ("h1", "allowed: eos")),
+        ("confirm-lost@leaf1", ("leaf1", "allowed: junos")),
+        ("commit-slow", ("no place for this fault",)),
     ],
 )
 def test_a_wrong_fault_is_refused_with_what_there_is(site: Site, text: str, words: tuple[str, ...]) -> None:

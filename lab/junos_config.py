@@ -1,0 +1,47 @@
+"""The configuration that a Junos box of the lab is born with: the fabric before the roll-out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .fabric import Node
+
+
+def startup_config(node: Node) -> str:
+    """Return the set commands of a box's configuration. No MTU is in it: every interface is at its default."""
+    lines = [f"system host-name {node.name}", *_ports(node), *_vlans(node), *_routing(node)]
+    return "\n".join(f"set {line}" for line in lines)
+
+
+def _ports(node: Node) -> Iterator[str]:
+    vlans = {bridge.kernel: bridge.name for bridge in node.bridges}
+    for port in node.ports:
+        yield f'interfaces {port.interface} description "{port.peer}"'
+        if port.bridge is None:
+            yield from _addresses(node, port.interface, f"interfaces {port.interface} unit 0")
+        else:
+            members = f"vlan members {vlans[port.bridge]}"
+            yield f"interfaces {port.interface} unit 0 family ethernet-switching {members}"
+
+
+def _vlans(node: Node) -> Iterator[str]:
+    for bridge in node.bridges:
+        if bridge.vlan is not None:
+            yield f"vlans {bridge.name} vlan-id {bridge.vlan}"
+        if bridge.interface:
+            yield f"vlans {bridge.name} l3-interface {bridge.interface}"
+            name, _dot, unit = bridge.interface.partition(".")
+            yield from _addresses(node, bridge.interface, f"interfaces {name} unit {unit}")
+
+
+def _addresses(node: Node, interface: str, unit: str) -> Iterator[str]:
+    for prefix in node.addresses.get(interface, ()):
+        yield f"{unit} family inet{'6' if ':' in prefix else ''} address {prefix}"
+
+
+def _routing(node: Node) -> Iterator[str]:
+    for route in node.routes:
+        prefix = "0.0.0.0/0" if route.prefix == "default" else route.prefix
+        yield from (f"routing-options static route {prefix} next-hop {gateway}" for gateway, _interface in route.hops)
+    yield "protocols lldp interface all"
+    yield "system services netconf ssh"
