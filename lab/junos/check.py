@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .errors import Complaint
 from .hardware import DEFAULT_MEDIA_MTU, LOWEST_MTU, MPLS_OVERHEAD, OVERHEAD, Hardware
-from .ports import ETHERNET, IRB, LAG, LOOPBACK, MANAGEMENT, TUNNEL, kind_of, lag_of, own_mtu, tagging_of
+from .ports import ETHERNET, LAG, LOOPBACK, MANAGEMENT, TUNNEL, kind_of, lag_of, own_mtu, tagging_of
 from .tree import Tree, branch, entries, has, value
 
 _FAMILIES = ("inet", "inet6", "iso", "mpls")
@@ -62,7 +62,7 @@ def _families(unit: Tree, path: str, media: int, tagging: str, kind: str) -> Ite
     """Yield families that want more than the media MTU: the text of terraform-provider-junos#451."""
     for family in _FAMILIES:
         own = value(unit, "family", family, "mtu")
-        if own is None or kind in (LOOPBACK, TUNNEL, IRB):  # what irb cannot do is cut, not refused
+        if own is None or kind in (LOOPBACK, TUNNEL):
             continue
         overhead = OVERHEAD[tagging] + (MPLS_OVERHEAD if family == "mpls" else 0)
         if int(own) > media - overhead:

@@ -23,6 +23,7 @@ class Access:
     user: str | None = None
     password: str | None = field(default=None, repr=False)
     enable_password: str | None = field(default=None, repr=False)
+    private_key_file: str | None = None
     use_tls: bool = True
     validate_certs: bool = True
     timeout: float = 30.0

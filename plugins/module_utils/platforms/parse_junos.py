@@ -70,6 +70,11 @@ def _tree_of_xml(text: str) -> dict[str, Any]:
     return {_plain(root.tag): [_element(root)]}
 
 
+def interfaces_of_element(physical: Any) -> list[dict[str, Any]]:
+    """Return a `physical-interface` element, then its units, as parse_interfaces does."""
+    return list(_from_tree({"physical-interface": [_element(physical)]}))
+
+
 def _element(element: ElementTree.Element) -> Any:
     tree: dict[str, Any] = {}
     for child in element:

@@ -12,6 +12,7 @@ _HERE = "ansible_collections.jumbo.fabric.plugins.module_utils.platforms"
 
 DRIVERS = {
     "eos": ("eos", "EosDriver"),
+    "junos": ("junos", "JunosDriver"),
     "linux": ("linux", "LinuxDriver"),
 }
 """Short name -> (module of this folder, class). A new platform is one row, one driver, one capability table."""
