@@ -41,11 +41,16 @@ def follow_link(node: Node, interface: str, ip_mtu: int) -> str:
     only tell of it.
     """
     if node.is_host:
-        chain = f"netdev {TABLE} in_{interface}"
-        return f"flush chain {chain}\nadd rule {chain} {_ingress_rule(ip_mtu, interface)}\n"
+        return takes_in(interface, ip_mtu)
     family, rule = _egress_rule(node, interface, ip_mtu)
     chain = f"{family} {TABLE} out_{interface}"
     return f"flush chain {chain}\nadd rule {chain} {rule}\n"
+
+
+def takes_in(port: str, ip_mtu: int) -> str:
+    """Return the change that limits what a port (its kernel name) takes in."""
+    chain = f"netdev {TABLE} in_{port}"
+    return f"flush chain {chain}\nadd rule {chain} {_ingress_rule(ip_mtu, port)}\n"
 
 
 def plant_rules(fabric: Fabric, extra: Mapping[tuple[Cable, str], int]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
 from .fabric import Fabric, Node, Port
-from .limits import LIST_COUNTERS, follow_link, giants_counter, read_counters
+from .limits import LIST_COUNTERS, giants_counter, read_counters, takes_in
 from .namespaces import ENVIRONMENT, enter
 from .plane import Neighbour, PortCounters
 from .wiring import address_commands, route_commands
@@ -56,7 +56,7 @@ class NamespacePlane:
         """Limit what a port takes in; an SVI takes in what its ports let through."""
         kernel = self._node.kernel(interface)
         if interface not in self._stuck and any(port.kernel == kernel for port in self._node.ports):
-            self._run("nft", "-f", "-", text=follow_link(kernel, ip_mtu))
+            self._run("nft", "-f", "-", text=takes_in(kernel, ip_mtu))
 
     def set_up(self, interface: str, up: bool) -> None:
         """Switch the interface on or off; a port takes its cable along, an SVI only its addresses."""

@@ -7,6 +7,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
+import pytest
+
 
 @contextlib.contextmanager
 def loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
@@ -16,3 +18,12 @@ def loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
     yield loop
     loop.call_soon_threadsafe(loop.stop)
     thread.join(5)
+
+
+@contextlib.contextmanager
+def quick_netconf() -> Iterator[None]:
+    """ncclient lets each request wait for the next tick of its loop, a tenth of a second: tests need not."""
+    session = pytest.importorskip("ncclient.transport.session")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "TICK", 0.01)
+        yield

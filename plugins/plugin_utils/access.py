@@ -1,17 +1,7 @@
 """The one place where inventory variables become a way into a device.
 
-| variable | EOS | Linux |
-|---|---|---|
-| `ansible_network_os` | `eos`, `arista.eos.eos` | `linux`, or unset for a host in the group `servers` |
-| `ansible_host`, `ansible_user` | address and user of eAPI | as for Ansible itself |
-| `ansible_password`, else `ansible_httpapi_pass` or `ansible_httpapi_password` | eAPI password | as for Ansible |
-| `ansible_httpapi_port` | eAPI port; unset: 443, 80 without TLS | - |
-| `ansible_httpapi_use_ssl` | unset: true | - |
-| `ansible_httpapi_validate_certs` | unset: true | - |
-| `ansible_become_password` | enable secret | as for Ansible itself |
-| `ansible_become*`, `ansible_python_interpreter`, `ansible_port`, every `ansible_ssh_*` | - | as for Ansible itself |
-
-Inventories for httpapi or network_cli connections work unchanged: `ansible_connection` is not used.
+Inventories for httpapi, netconf or network_cli connections work unchanged: `ansible_connection` is not used. Which
+variables count on which platform, users read in docs/how-to/own-fabric.md; of several the first that is set counts.
 """
 
 from __future__ import annotations
@@ -30,7 +20,12 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.ssh import LinuxShell
 DEFAULT_TIMEOUT = 30
 """Seconds that a device gets to answer one request."""
 
-PASSWORDS = ("ansible_password", "ansible_httpapi_pass", "ansible_httpapi_password")
+PASSWORDS = {
+    "eos": ("ansible_password", "ansible_httpapi_pass", "ansible_httpapi_password"),
+    "junos": ("ansible_password", "ansible_ssh_pass", "ansible_ssh_password"),
+}
+PORTS = {"eos": ("ansible_httpapi_port",), "junos": ("ansible_netconf_port", "ansible_port")}
+KEY_FILES = ("ansible_ssh_private_key_file", "ansible_private_key_file")
 
 
 def platform_of(variables: Mapping[str, Any], groups: Iterable[str]) -> str:
@@ -43,18 +38,19 @@ def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) ->
     platform = platform_of(variables, groups)
     if platform == "linux":
         return _linux(host, variables)
-    password = next((value for name in PASSWORDS if (value := _value(variables, name)) is not None), None)
+    ports = (_number(host, variables, name, (1, 65535)) for name in PORTS.get(platform, ()))
     return Access(
         host=host,
         platform=platform,
         address=str(_value(variables, "ansible_host") or host),
-        port=_number(host, variables, "ansible_httpapi_port", (1, 65535)),
+        port=next((port for port in ports if port is not None), None),
         user=_value(variables, "ansible_user"),
         operator=operator(),
-        password=password,
+        password=_first(variables, PASSWORDS.get(platform, ())),
+        private_key_file=_first(variables, KEY_FILES) if platform == "junos" else None,
         enable_password=_value(variables, "ansible_become_password"),
-        use_tls=_flag(variables, "ansible_httpapi_use_ssl"),
-        validate_certs=_flag(variables, "ansible_httpapi_validate_certs"),
+        use_tls=_flag(variables, "ansible_httpapi_use_ssl", unset=True),
+        validate_certs=_checks_identity(platform, variables),
         timeout=_number(host, variables, "ansible_command_timeout", (1, 3600)) or DEFAULT_TIMEOUT,
     )
 
@@ -113,6 +109,17 @@ def _value(variables: Mapping[str, Any], name: str) -> Any:
     return to_plain(variables[name]) if name in variables else None
 
 
-def _flag(variables: Mapping[str, Any], name: str) -> bool:
+def _first(variables: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((value for name in names if (value := _value(variables, name)) is not None), None)
+
+
+def _checks_identity(platform: str, variables: Mapping[str, Any]) -> bool:
+    """Tell whether a device has to prove who it is; without known host keys most NETCONF inventories could not."""
+    if platform == "junos":
+        return _flag(variables, "ansible_netconf_host_key_checking", unset=False)
+    return _flag(variables, "ansible_httpapi_validate_certs", unset=True)
+
+
+def _flag(variables: Mapping[str, Any], name: str, *, unset: bool) -> bool:
     value = _value(variables, name)
-    return True if value is None else bool(boolean(value, strict=False))
+    return unset if value is None else bool(boolean(value, strict=False))

@@ -59,7 +59,8 @@ class Session:
             options["key_file"] = access.private_key_file
         timeout = int(access.timeout)
         self._napalm = JunOSDriver(access.address, access.user or "", access.password, timeout, options)
-        self._napalm.device._conn_open_timeout = timeout
+        device = self._napalm.device  # napalm hands neither of these on
+        device._conn_open_timeout, device._hostkey_verify = timeout, access.validate_certs
 
     def __enter__(self) -> Session:
         """Log in."""

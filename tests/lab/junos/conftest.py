@@ -12,7 +12,7 @@ from ansible_collections.jumbo.fabric.lab.junos.device import JunosDevice
 from ansible_collections.jumbo.fabric.lab.junos.server import Handle, host_key, serve
 from ansible_collections.jumbo.fabric.lab.plane import MacEntry, Neighbour, PortCounters
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
-from served_loop import loop_in_thread
+from served_loop import loop_in_thread, quick_netconf
 
 PASSWORD = "lab-password"
 STARTUP = """
@@ -60,7 +60,7 @@ class Served:
 
 @pytest.fixture(scope="session")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    with loop_in_thread() as running:
+    with quick_netconf(), loop_in_thread() as running:
         yield running
 
 

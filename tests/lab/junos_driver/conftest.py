@@ -14,7 +14,7 @@ from ansible_collections.jumbo.fabric.lab.junos.server import Handle, host_key, 
 from ansible_collections.jumbo.fabric.lab.plane import Neighbour, PortCounters
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
-from served_loop import loop_in_thread
+from served_loop import loop_in_thread, quick_netconf
 
 pytest.importorskip("napalm")
 
@@ -73,7 +73,13 @@ class Box:
     clock: Clock
 
     def access(self, **other: Any) -> Access:
-        known = {"port": self.handle.port, "user": "admin", "password": PASSWORD, "timeout": 5.0}
+        known = {
+            "port": self.handle.port,
+            "user": "admin",
+            "password": PASSWORD,
+            "validate_certs": False,
+            "timeout": 5.0,
+        }
         return Access(host="leaf2", platform="junos", address="127.0.0.1", **{**known, **other})
 
     @property
@@ -123,7 +129,7 @@ class Box:
 
 @pytest.fixture(scope="session")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    with loop_in_thread() as running:
+    with quick_netconf(), loop_in_thread() as running:
         yield running
 
 

@@ -57,7 +57,8 @@ def stranger() -> Iterator[Access]:
 
     threading.Thread(target=serve, daemon=True).start()
     port = listener.getsockname()[1]
-    yield Access("leaf2", "junos", "127.0.0.1", port=port, user="admin", password=PASSWORD, timeout=5.0)
+    known: dict[str, Any] = {"user": "admin", "password": PASSWORD, "timeout": 5.0}
+    yield Access("leaf2", "junos", "127.0.0.1", port=port, **known)
     listener.close()
 
 
@@ -102,6 +103,11 @@ def test_irb_above_its_ports_is_read_back_and_taken_back(box: Any, monkeypatch: 
         box.apply(change("irb.10"))
     assert box.is_clean
     assert box.plane.mtus["irb.10"] == 1500
+
+
+def test_a_box_whose_key_is_not_known_is_refused_where_that_is_asked_for(box: Any) -> None:
+    with pytest.raises(Unreachable, match="leaf2: NETCONF at 127.0.0.1"):
+        JunosDriver(box.access(validate_certs=True)).pending()
 
 
 def test_a_key_opens_it_too(start: Any, tmp_path: Any) -> None:

@@ -43,6 +43,15 @@ def test_the_request_survives_quotes_and_unicode():
         ({"ansible_network_os": "eos"}, {"address": "leaf1"}),
         ({"ansible_network_os": "eos", "ansible_host": "192.0.2.9"}, {"address": "192.0.2.9"}),
         ({"ansible_network_os": "nxos"}, {"platform": "nxos"}),
+        ({"ansible_network_os": "juniper.device.junos"}, {"platform": "junos", "port": None, "validate_certs": False}),
+        ({"ansible_network_os": "junos", "ansible_port": 22, "ansible_ssh_pass": "x"}, {"port": 22, "password": "x"}),
+        ({"ansible_network_os": "junos", "ansible_port": 22, "ansible_netconf_port": 8830}, {"port": 8830}),
+        (
+            {"ansible_network_os": "junos", "ansible_private_key_file": "b", "ansible_ssh_private_key_file": "a"},
+            {"private_key_file": "a"},
+        ),
+        ({"ansible_network_os": "junos", "ansible_netconf_host_key_checking": "yes"}, {"validate_certs": True}),
+        ({"ansible_network_os": "eos", "ansible_port": 22}, {"port": None}),
         ({}, {"platform": ""}),
     ],
 )
