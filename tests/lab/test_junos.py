@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lab_helpers import RunningLab, lab_cli, network, small_inventory, wait_until
+from lab_helpers import RunningLab, lab_cli, need_namespaces, network, small_inventory, wait_until
 
 pytest.importorskip("jnpr.junos")
 
 from jnpr.junos.exception import RpcTimeoutError
 from jnpr.junos.utils.config import Config
-from lab.conftest import need_root
 
 pytestmark = pytest.mark.lab
 
@@ -28,7 +27,7 @@ RAISED = [
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
-    need_root()
+    need_namespaces()
     folder = tmp_path_factory.mktemp("mixed") / "lab"
     known = {"jumbo_lab_network": network(81), "jumbo_lab_traffic": 0}
     inventory = small_inventory(folder.with_name("mixed.json"), ["tor-b"], **known)
@@ -148,7 +147,7 @@ def test_the_labs_key_opens_it(lab: RunningLab) -> None:
 
 
 def test_a_commit_that_is_done_and_not_answered(tmp_path: Any) -> None:
-    need_root()
+    need_namespaces()
     inventory = small_inventory(tmp_path / "mixed.json", ["tor-b"], jumbo_lab_network=network(82), jumbo_lab_traffic=0)
     done = lab_cli(tmp_path / "lab", "up", "-i", inventory, "--fault", "commit-lost-reply,commit-slow")
     assert done.returncode == 0, done.stderr

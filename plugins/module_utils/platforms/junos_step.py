@@ -240,7 +240,7 @@ class Step:
         old = session.read_ports("candidate")
         session.discard()
         session.ports = ports
-        raised = words.statements(ours, "to", old, {change["object"]: change["from"] for change in ours})
+        raised = words.statements(ours, "to", old, {**known, **{change["object"]: change["from"] for change in ours}})
         return words.stated(raised, old)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.units import LAYER2
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table import LAYER2
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
 
 PREFIX = "jumbo-"
@@ -105,7 +105,10 @@ def statements(changes: Sequence[Change], side: str, ports: Mapping[str, Port], 
         name, size = change["object"], int(change[side])
         match = _SVI.fullmatch(name)
         if match:
-            found.update(_of_svi(match["name"], match["unit"], size, ports, [c["object"] for c in changes]))
+            port = ports.get(match["name"]) or Port(match["name"], "untagged", None, None, {})
+            found.update(
+                {**_held(port, size, sizes, [c["object"] for c in changes]), **_of_svi(port, match["unit"], size)}
+            )
         else:
             found.update(_of_port(ports.get(name) or Port(name, "untagged", None, None, {}), size, sizes.get(name)))
     return found
@@ -123,20 +126,24 @@ def _of_port(port: Port, size: int, now: int | None) -> Statements:
     return found
 
 
-def _of_svi(name: str, unit: str, size: int, ports: Mapping[str, Port], objects: Sequence[str]) -> Statements:
-    """Return those of one unit of irb: its media MTU is shared, so it is raised only where no other unit follows it."""
-    port = ports.get(name) or Port(name, "untagged", None, None, {})
+def _of_svi(port: Port, unit: str, size: int) -> Statements:
     families = [family for other, family in port.families if other == unit and family in IP_FAMILIES]
-    found: Statements = {Key(name, unit, family): size for family in families or ["inet"]}
-    followers = {
-        other
-        for (other, family), own in port.families.items()
-        if own is None and family in IP_FAMILIES and f"{name}.{other}" not in objects
-    }
+    found: Statements = {Key(port.name, unit, family): size for family in families or ["inet"]}
     needed = size + port.overhead
-    if needed > (port.media or DEFAULT_MEDIA_MTU) and not followers:
-        found[Key(name)] = needed
+    if needed > (port.media or DEFAULT_MEDIA_MTU):
+        found[Key(port.name)] = needed
     return found
+
+
+def _held(port: Port, size: int, sizes: Mapping[str, int], objects: Sequence[str]) -> Statements:
+    """Return what keeps the other units of irb at their size: they would follow its media MTU, which all share."""
+    if size + port.overhead <= (port.media or DEFAULT_MEDIA_MTU):
+        return {}
+    return {
+        Key(port.name, unit, family): sizes[name]
+        for (unit, family), own in port.families.items()
+        if own is None and family in IP_FAMILIES and (name := f"{port.name}.{unit}") not in objects and name in sizes
+    }
 
 
 def stated(keys: Iterable[Key], ports: Mapping[str, Port]) -> Statements:

@@ -64,16 +64,17 @@ def test_both_families_of_a_unit(start: Any) -> None:
     } <= set(box.lines())
 
 
-def test_a_unit_of_irb_that_would_follow_is_not_taken_along(start: Any) -> None:
-    box = start(STARTUP + "set interfaces irb unit 20 family inet address 10.2.0.1/24\n")
-    with pytest.raises(JumboError) as caught:
-        box.apply(change("xe-0/0/2"), change("irb.10"))
-    said = str(caught.value)
-    assert "leaf2:irb.10" in said
-    assert "(wished: 9000); allowed: 1500" in said
-    assert "other units of irb" in said
-    assert box.is_clean
-    assert box.kinds().count("commit-timer") == 0
+@pytest.mark.parametrize("crashed", [True, False])
+def test_other_units_of_irb_do_not_follow(start: Any, crashed: bool) -> None:
+    more = "set interfaces irb unit 20 family inet address 10.2.0.1/24"
+    box = start(f"{STARTUP}{more}\n")
+    born = box.lines()
+    handle = box.confirmed(change("xe-0/0/2"), change("irb.10"))
+    found = box.driver.read(only_interfaces=True)["interfaces"]
+    assert (found["irb.10"]["ip_mtu"], found["irb.20"]["ip_mtu"]) == (9000, 1500)
+    assert "set interfaces irb unit 20 family inet mtu 1500" in box.lines()
+    box.driver.revert(box.crashed(*handle["changes"]) if crashed else handle)
+    assert box.lines() == born
 
 
 def test_nothing_to_do_writes_nothing(box: Any) -> None:
