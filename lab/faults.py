@@ -227,7 +227,7 @@ FAULTS = {
         _trouble("commit-lost-reply"),
     ),
     "confirm-lost": Fault(
-        "No commit that would confirm another ever arrives at a Junos box: it goes back by itself, or is taken back.",
+        "No commit that only confirms another ever arrives at a Junos box: what it has done is taken back.",
         "the first Junos box",
         "the stage reverted, nothing pending, exit 2",
         _first_junos,

@@ -247,10 +247,10 @@ class RunningLab:
         )
 
 
-def overlay(folder: Path, **variables: Any) -> str:
-    """Write an inventory that changes fabric-wide variables of the one before it; returns its path."""
+def overlay(folder: Path, hosts: dict[str, dict[str, Any]] | None = None, **variables: Any) -> str:
+    """Write an inventory that changes variables of the one before it, fabric-wide and of hosts; returns its path."""
     (folder / "group_vars").mkdir(parents=True)
-    (folder / "hosts.yml").write_text("all: {}\n")
+    (folder / "hosts.yml").write_text(json.dumps({"all": {"hosts": hosts or {}}}))
     (folder / "group_vars/all.yml").write_text(json.dumps(variables))
     return str(folder)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,19 @@ class Fabric:
         return self.lab.run(host, "ip", "-4", "route", "show", "table", "all")
 
 
+JUNOS = {"ansible_network_os": "junipernetworks.junos.junos", "ansible_port": 8830}
+
+
+def on_junos(devices: Sequence[str]) -> dict[str, Any]:
+    """Return the bundled fabric's cables and segments with these switches' interfaces as Junos names them."""
+    fabric = yaml.safe_load((BUNDLED / "group_vars/all/fabric.yml").read_text())
+    text = json.dumps({name: fabric[name] for name in ("jumbo_links", "jumbo_segments")} if devices else {})
+    for device in devices:
+        text = re.sub(rf'"{device}:Ethernet(\d+)"', rf'"{device}:xe-0/0/\1"', text)
+        text = re.sub(rf'"{device}:Vlan(\d+)"', rf'"{device}:irb.\1"', text)
+    return dict(json.loads(text))
+
+
 def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
     """Yield what starts the bundled fabric, with a fault or not; it is taken down afterwards.
 
@@ -146,8 +160,9 @@ def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
     """
     need_namespaces()
 
-    def start(fault: str = "", **variables: Any) -> Fabric:
-        extra = overlay(folder / "overlay", jumbo_lab_network=network(77), jumbo_soak="2s", **variables)
+    def start(fault: str = "", junos: Sequence[str] = (), **variables: Any) -> Fabric:
+        known = {**on_junos(junos), "jumbo_lab_network": network(77), "jumbo_soak": "2s", **variables}
+        extra = overlay(folder / "overlay", dict.fromkeys(junos, JUNOS), **known)
         sources = [str(BUNDLED), extra]
         done = lab_cli(folder / "lab", "up", "-i", sources[0], "-i", sources[1], "--fault", fault)
         assert done.returncode == 0, done.stderr

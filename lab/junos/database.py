@@ -188,6 +188,10 @@ class Database:
         self.pending = Pending(back, self._clock() + minutes * 60, minutes, session.user)
         return "commit-timer"
 
+    def only_confirms(self, session: Session) -> bool:
+        """Tell whether a commit of this session would change nothing but make another stay."""
+        return self.pending is not None and normal(self.candidate_of(session)) == normal(self.committed)
+
     def _wanted(self, session: Session, *, confirmed: bool) -> Tree:
         if not session.private:
             return copy(self.candidate)

@@ -49,7 +49,8 @@ class Options(TypedDict, total=False):
 class Trouble:
     """What goes wrong on purpose.
 
-    lose_commit_reply: the next confirmed commit is done and not answered. lose_confirms: confirming commits are lost.
+    lose_commit_reply: the next confirmed commit is done and not answered. lose_confirms: commits that only confirm
+    another never arrive.
     """
 
     lose_commit_reply: bool = False

@@ -77,7 +77,7 @@ class Login:
         if confirmed and minutes is None:
             minutes = DEFAULT_CONFIRM_MINUTES
         with device.committing:
-            if minutes is None and device.database.pending and device.trouble.lose_confirms:
+            if minutes is None and device.trouble.lose_confirms and device.database.only_confirms(self.session):
                 raise NoReply
             if device.hardware.commit_seconds:
                 time.sleep(device.hardware.commit_seconds)  # others may read meanwhile

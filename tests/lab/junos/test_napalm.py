@@ -242,6 +242,17 @@ def test_a_private_copy_takes_no_confirmed_commit(served: Any, napalm: Any) -> N
         driver.commit_config(revert_in=60)
 
 
+def test_a_lock_for_the_whole_session(served: Any, napalm: Any) -> None:
+    driver = napalm(served, config_lock=True)
+    assert served.device.audit()["open_sessions"] != []
+    driver.load_merge_candidate(config=MTU)
+    driver.commit_config()
+    assert served.device.audit()["open_sessions"] != []
+    driver.close()
+    assert served.device.audit()["open_sessions"] == []
+    driver.open()
+
+
 def test_the_fallback_for_boxes_without_the_subsystem(start: Any, napalm: Any) -> None:
     assert napalm(start(netconf="fallback")).get_facts()["hostname"] == "leaf2"
 

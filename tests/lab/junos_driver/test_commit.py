@@ -255,7 +255,6 @@ def test_a_confirmation_that_never_arrives(box: Any) -> None:
     with pytest.raises(JumboError, match="not answered, and the history of commits says that it was not made"):
         box.impatient().confirm(handle)
     assert box.device.database.pending is not None
-    box.device.trouble.lose_confirms = False
     assert box.driver.revert(handle) == {"reverted": True}
     assert box.lines() == BORN
     assert box.is_clean
