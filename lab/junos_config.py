@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .addressing import family_of
 from .fabric import Node
 
 
@@ -36,12 +37,14 @@ def _vlans(node: Node) -> Iterator[str]:
 
 def _addresses(node: Node, interface: str, unit: str) -> Iterator[str]:
     for prefix in node.addresses.get(interface, ()):
-        yield f"{unit} family inet{'6' if ':' in prefix else ''} address {prefix}"
+        yield f"{unit} family {'inet' if family_of(prefix) == 4 else 'inet6'} address {prefix}"  # noqa: PLR2004 - IPv4
 
 
 def _routing(node: Node) -> Iterator[str]:
     for route in node.routes:
         prefix = "0.0.0.0/0" if route.prefix == "default" else route.prefix
-        yield from (f"routing-options static route {prefix} next-hop {gateway}" for gateway, _interface in route.hops)
+        table = "" if family_of(prefix) == 4 else "rib inet6.0 "  # noqa: PLR2004 - IPv4
+        for gateway, _interface in route.hops:
+            yield f"routing-options {table}static route {prefix} next-hop {gateway}"
     yield "protocols lldp interface all"
     yield "system services netconf ssh"

@@ -218,6 +218,7 @@ def _routing() -> dict[str, Statement]:
             router_id=leaf(),
             autonomous_system=leaf(),
             static=block(route=route),
+            rib=items(static=block(route=route)),
             forwarding_table=block(export=leaves()),
         ),
         "protocols": block(
