@@ -59,7 +59,8 @@ matrix: able ## oldest and newest Python and ansible-core: unit tests and a whol
 matrix-unit: setup ## the unit tests with the newest Python and ansible-core
 	tools/matrix.sh unit 3.13
 
-bench: setup ## fleet_facts beside nornir + napalm on the same EOS front ends
+bench: setup ## planning and proving from 1,000 to 10,000 hosts; fleet_facts beside nornir + napalm
+	python tests/bench/planner.py
 	python tests/bench/fleet.py
 
 docs: setup ## the module reference, from the modules, under docs/reference/generated

@@ -10,6 +10,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import open_driver
@@ -33,6 +34,7 @@ def plan_within_limits(
     accepted: dict[str, tuple[Changes, str]] = {}
     while True:
         plan = make_plan(intent, topology, states, touchable)
+        refuse_unsupported(plan, intent, topology)
         wishes = wishes_of(plan)
         new = [host for host, changes in wishes.items() if accepted.get(host, ((), ""))[0] != changes]
         answers = everywhere(functools.partial(_try, accesses, wishes), new)

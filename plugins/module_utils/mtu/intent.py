@@ -74,7 +74,7 @@ def _shared(hosts: Hosts, variable: str, problems: Problems) -> tuple[str, Any]:
         return (seen[0][0] if seen else "", None)
     default = SCALARS[variable].default if variable in SCALARS else ()
     for name, value in seen:
-        if value != first[1] and not (value is None and first[1] == default):
+        if value is not first[1] and value != first[1] and not (value is None and first[1] == default):
             advice = "It is one value for the whole fabric: set it in group_vars/all"
             what = "sees no value" if value is None else "sees another value"
             message = f"this host {what} of a variable that {first[0]} sees as {_short(first[1])}"

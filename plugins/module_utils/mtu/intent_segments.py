@@ -156,11 +156,13 @@ class SegmentReader:
         self._check_overlap([segment for segment in segments if segment.role == "jumbo"])
 
     def _check_overlap(self, segments: list[Segment]) -> None:
-        seen: list[tuple[Any, str]] = []
-        for segment in segments:
-            for network in map(ipaddress.ip_network, segment.subnets):
-                for other, name in seen:
-                    if other.version == network.version and other.overlaps(network):
-                        message = f"its subnet overlaps {other} of {name}"
-                        self.where.inside(segment.name).bad(message, str(network), "subnets apart from each other")
-                seen.append((network, segment.name))
+        """Refuse subnets of which one holds another: sorted, it stands right behind it."""
+        found = [(ipaddress.ip_network(subnet), segment.name) for segment in segments for subnet in segment.subnets]
+        found.sort(key=lambda each: (each[0].version, each[0].network_address, each[0].prefixlen))
+        widest: tuple[Any, str] | None = None
+        for network, name in found:
+            if widest and widest[0].version == network.version and widest[0].overlaps(network):
+                message = f"its subnet overlaps {widest[0]} of {widest[1]}"
+                self.where.inside(name).bad(message, str(network), "subnets apart from each other")
+            else:
+                widest = (network, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 # Groups that make a device a switch or router of the fabric, whatever it runs.
 NETWORK_GROUPS = frozenset({"spines", "leafs", "borders"})
@@ -16,8 +16,7 @@ def natural_key(text: str) -> tuple[Any, ...]:
     return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.split(r"(\d+)", text) if part)
 
 
-@dataclass(frozen=True, order=True)
-class End:
+class End(NamedTuple):
     """One interface of one device; `str()` is "device:interface"."""
 
     device: str
@@ -58,6 +57,9 @@ class Link:
     def other(self, end: End) -> End:
         """Return the far end as seen from one end."""
         return self.b if end == self.a else self.a
+
+    def __hash__(self) -> int:
+        return hash((self.a, self.b))  # a port ends one cable; links are keys very often
 
     def __str__(self) -> str:
         return f"{self.a} - {self.b}"
@@ -109,6 +111,9 @@ class Segment:
     role: str
     ip_mtu: int
     members: tuple[Member, ...]
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # names are unique, members are many
 
 
 @dataclass(frozen=True)

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import functools
-import ipaddress
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from .capability import Limit, card_of, limit_of, told_limit, unsettable
 from .capability_table import Card
-from .intent_types import End, Intent, Link, Segment
+from .errors import JumboError
+from .intent_types import End, Intent, Link
+from .routes import Subnets, covers, network, unicast
 from .topology import Topology
 from .units import frame_to_ip_mtu
 
-DEFAULT_ROUTE = "0.0.0.0/0"
+__all__ = ["Live", "covers", "network"]
 
 
-@functools.lru_cache(maxsize=None)
-def network(prefix: str) -> Any:
-    """Return a prefix as a network; "default" is the IPv4 default route."""
-    return ipaddress.ip_network(DEFAULT_ROUTE if prefix == "default" else prefix, strict=False)
+def _length(route: tuple[str, Any]) -> int:
+    return int(network(route[0]).prefixlen)
 
 
-@functools.lru_cache(maxsize=None)
-def covers(outer: str, inner: str) -> bool:
-    """Tell whether one prefix contains another of the same family."""
-    one, other = network(outer), network(inner)
-    return bool(one.version == other.version and one.supernet_of(other))
-
-
-def v4_subnets(segment: Segment) -> list[str]:
-    """Return the IPv4 subnets of a segment."""
-    return [subnet for subnet in segment.subnets if network(subnet).version == 4]  # noqa: PLR2004
+GUEST_KINDS = frozenset({"tun", "tap", "veth", "macvtap"})
 
 
 class Live:
@@ -41,9 +30,11 @@ class Live:
         self.topology = topology
         self.states = {host: state for host, state in states.items() if state.get("interfaces") is not None}
         self._tagging = {topology.logical(port): link.tagging for link in intent.links for port in link.ends}
-        self._jumbo_subnets = {
-            subnet: segment for segment in topology.jumbo_segments() for subnet in v4_subnets(segment)
-        }
+        self.subnets = Subnets(topology.jumbo_segments())
+        self._routes: dict[End, list[Mapping[str, Any]] | None] = {}
+        self._lifts: dict[End, dict[str, int]] = {}
+        self._pins: dict[End, int | None] = {}
+        self._ways: dict[str, list[tuple[str, str | None]]] = {}
 
     def is_read(self, device: str) -> bool:
         """Tell whether the device has told its state."""
@@ -58,6 +49,14 @@ class Live:
         """Return what the interface sends at most, None where that isn't told."""
         interface = self.interface(end)
         return None if interface is None else interface.get("ip_mtu")
+
+    def carries(self, end: End) -> int | None:
+        """Return what the interface carries: its IP MTU; a switched port that has none, what its box receives."""
+        interface = self.interface(end)
+        if interface is None:
+            return None
+        size: int | None = interface.get("ip_mtu")
+        return size if size is not None or self.intent.devices[end.device].is_host else interface.get("mru")
 
     def device_mtu(self, end: End) -> int | None:
         """Return the platform's own number."""
@@ -106,6 +105,47 @@ class Live:
         below = End(end.device, name) if name else None
         return below if below and self.interface(below) is not None else None
 
+    def stack(self, end: End) -> list[End]:
+        """Return an interface and all that it stands on, the lowest first: a VLAN's parent, ports of a bridge.
+
+        Raises JumboError where an interface stands on itself.
+        """
+        found: list[End] = []
+        self._descend(end, (), found)
+        return found
+
+    def _descend(self, end: End, above: tuple[End, ...], found: list[End]) -> None:
+        if end in above:
+            ring = " on ".join(each.interface for each in (*above[above.index(end) :], end))
+            raise JumboError(
+                f"its interfaces stand on each other in a ring: {ring}",
+                host=end.device,
+                object=end.interface,
+                advice="Correct the parent or the members of one of them, then read the host again",
+            )
+        interface = self.interface(end) or {}
+        # A bond gives its MTU to its members; a bridge takes the least of its ports.
+        ports = (interface.get("members") or ()) if interface.get("kind") == "bridge" else ()
+        for name in (name for name in (interface.get("parent"), *ports) if name):
+            lower = End(end.device, str(name))
+            if self.ip_mtu(lower) is not None and lower not in found and not self._is_guest(lower):
+                self._descend(lower, (*above, end), found)
+        if end not in found:
+            found.append(end)
+
+    def _is_guest(self, end: End) -> bool:
+        return str((self.interface(end) or {}).get("kind")) in GUEST_KINDS
+
+    def guests(self, end: End) -> list[End]:
+        """Return the ports of bridges under an interface that lead to guests: virtual machines and containers."""
+        found = []
+        for bridge in self.stack(end):
+            interface = self.interface(bridge) or {}
+            if interface.get("kind") == "bridge":
+                ports = [End(end.device, str(name)) for name in interface.get("members") or ()]
+                found += [port for port in ports if self._is_guest(port)]
+        return found
+
     def persists(self, host: str) -> bool:
         """Tell whether a host's link MTU and pins can be written to its boot configuration."""
         return bool(self.states.get(host, {}).get("persistence"))
@@ -120,34 +160,36 @@ class Live:
         return bool(self.states.get(host, {}).get("forwarding"))
 
     def routes(self, end: End) -> list[Mapping[str, Any]] | None:
-        """Return the IPv4 routes that leave by an interface, None where the state has no routes at all."""
-        routes = self.states.get(end.device, {}).get("routes")
-        if routes is None:
-            return None
-        name = end.interface
-        return [r for r in self._unicast(routes) if r.get("interface") == name or name in (r.get("nexthops") or ())]
-
-    @staticmethod
-    def _unicast(routes: Any) -> Iterator[Mapping[str, Any]]:
-        for route in routes:
-            net = network(route["prefix"])
-            if route.get("type", "unicast") != "unicast" or route.get("table") == "local":
-                continue
-            if net.version == 4 and not net.is_loopback and not (net.prefixlen and net.is_multicast):  # noqa: PLR2004
-                yield route
+        """Return the unicast routes that leave by an interface, None where the state has no routes at all."""
+        if end not in self._routes:
+            routes = self.states.get(end.device, {}).get("routes")
+            name = end.interface
+            self._routes[end] = (
+                None
+                if routes is None
+                else [r for r in unicast(routes) if r.get("interface") == name or name in (r.get("nexthops") or ())]
+            )
+        return self._routes[end]
 
     def lifts(self, end: End) -> dict[str, int]:
         """Return {prefix: MTU} of the interface's routes to jumbo segments that are above the old size."""
-        found = {}
-        for route in self.routes(end) or []:
-            # A route without an MTU of its own sends as much as its link does.
-            prefix, mtu = str(network(route["prefix"])), route.get("mtu") or self.ip_mtu(end)
-            if prefix in self._jumbo_subnets and mtu is not None and mtu > self.intent.baseline_ip_mtu:
-                found[prefix] = int(mtu)
-        return found
+        if end not in self._lifts:
+            found = {}
+            for route in self.routes(end) or []:
+                # A route without an MTU of its own sends as much as its link does.
+                prefix, mtu = str(network(route["prefix"])), route.get("mtu") or self.ip_mtu(end)
+                if mtu is not None and mtu > self.intent.baseline_ip_mtu and self.subnets.within(prefix):
+                    found[prefix] = int(mtu)
+            self._lifts[end] = found
+        return self._lifts[end]
 
     def pin(self, end: End) -> int | None:
-        """Return the MTU that bounds every route which isn't lifted, None where one is not bounded by the old size."""
+        """Return the size that bounds all routes of an interface but the lifted ones, None where some have none."""
+        if end not in self._pins:
+            self._pins[end] = self._find_pin(end)
+        return self._pins[end]
+
+    def _find_pin(self, end: End) -> int | None:
         routes = self.routes(end)
         if not routes:
             return None
@@ -164,13 +206,25 @@ class Live:
 
     def leaves_by(self, end: End, prefix: str) -> str | None:
         """Return the interface by which a host reaches a prefix, None where it has no route; its own where not told."""
-        routes = self.states.get(end.device, {}).get("routes")
+        routes = self._main_routes(end.device)
         if routes is None:
             return end.interface
-        main = [route for route in self._unicast(routes) if str(route.get("table", "main")) in {"main", "254"}]
-        fitting = [route for route in main if covers(route["prefix"], prefix)]
-        best = max(fitting, key=lambda route: network(route["prefix"]).prefixlen, default=None)
-        return best.get("interface") if best else None
+        best = max((route for route in routes if covers(route[0], prefix)), key=_length, default=None)
+        return best[1] if best else None
+
+    def splits(self, end: End, prefix: str) -> bool:
+        """Tell whether parts of a prefix have routes of their own by which a host sends them another way."""
+        routes = self._main_routes(end.device) or []
+        return any(way != end.interface and net != prefix and covers(prefix, net) for net, way in routes)
+
+    def _main_routes(self, host: str) -> list[tuple[str, str | None]] | None:
+        routes = self.states.get(host, {}).get("routes")
+        if routes is None:
+            return None
+        if host not in self._ways:
+            main = (route for route in unicast(routes) if str(route.get("table", "main")) in {"main", "254"})
+            self._ways[host] = [(str(network(route["prefix"])), route.get("interface")) for route in main]
+        return self._ways[host]
 
     def unpersisted_lifts(self, end: End) -> bool:
         """Tell whether the guard still holds lifts of this host that its boot configuration doesn't have."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Collection, Mapping
 
+from .collector import paused
 from .errors import InvalidIntent
 from .intent_types import Intent
 from .live import Live
-from .plan_fabric import plan_fabric
+from .plan_cross import plan_cross
+from .plan_links import plan_links
 from .plan_rack import plan_racks
 from .plan_soak import plan_soak
 from .planner import Planner
 from .scope import Scope
 from .steps import Change, DeadMan, Gate, Outage, Plan, Step
-from .supported import refuse_unsupported
 from .topology import Topology
 
 __all__ = ["Change", "DeadMan", "Gate", "Outage", "Plan", "Step", "make_plan"]
@@ -31,11 +32,20 @@ def make_plan(
     depends on it is left out, with a note. Raises InvalidIntent where a wished size can't be reached, naming the
     largest common value, and where the topology is of a kind that isn't planned yet. Same input, same plan.
     """
-    refuse_unsupported(intent, topology)
+    with paused():
+        return _make(intent, topology, states, touchable)
+
+
+def _make(
+    intent: Intent,
+    topology: Topology,
+    states: Mapping[str, Mapping[str, Any]],
+    touchable: Collection[str] | None,
+) -> Plan:
     scope = Scope(Live(intent, topology, states), touchable)
     planner = Planner(scope)
     plan_racks(planner)
-    plan_fabric(planner)
+    plan_cross(planner, plan_links(planner))
     plan_soak(planner)
     if scope.problems:
         raise InvalidIntent(tuple(scope.problems))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Iterable, Mapping, Sequence
 
-from .intent_types import End, Segment
-from .live import v4_subnets
+from .intent_types import Segment
 from .planner import Planner
 from .scope import SegmentWork
 from .steps import Change
@@ -31,7 +30,7 @@ def plan_racks(planner: Planner) -> None:
         todo = [rack for rack in racks if _usable(planner, stage, chosen, works[rack])]
         number = 0
         for batch in _batches(planner, stage, todo, works):
-            ready = [work for rack in batch for work in works[rack] if work.segment in planner.ready]
+            ready = [work for rack in batch for work in works[rack] if planner.is_ready(work.segment)]
             # A gate has one size: segments of different sizes go one after the other.
             for size in sorted({work.segment.ip_mtu for work in ready}, reverse=True):
                 here = [work for work in ready if work.segment.ip_mtu == size]
@@ -44,7 +43,7 @@ def _batches(
 ) -> list[list[str]]:
     """Return the waves of a stage. Where the canary could not be raised, the first of the others goes alone instead."""
     canary = works.get(planner.topology.canary or "", ())
-    missing = [work.segment.name for work in canary if work.segment not in planner.ready]
+    missing = [work.segment.name for work in canary if not planner.is_ready(work.segment)]
     if stage == "leaf" and missing and todo:
         planner.scope.note(
             f"The canary lacks {', '.join(missing)}: the first wave of the stage leaf is {todo[0]} alone."
@@ -54,12 +53,10 @@ def _batches(
 
 
 def _segments_by_rack(planner: Planner) -> dict[str, list[SegmentWork]]:
-    works: dict[str, list[SegmentWork]] = {}
-    for rack in planner.topology.racks.values():
-        for segment in planner.topology.jumbo_segments():
-            if planner.rack_of(segment) == rack.name:
-                works.setdefault(rack.name, []).append(planner.scope.work_on(segment))
-    return works
+    found: dict[str, list[SegmentWork]] = {}
+    for segment in planner.topology.jumbo_segments():
+        found.setdefault(planner.rack_of(segment), []).append(planner.scope.work_on(segment))
+    return {rack: found[rack] for rack in planner.topology.racks if rack in found}
 
 
 def _usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentWork]) -> bool:
@@ -74,16 +71,15 @@ def _usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentW
             scope.note(f"The rack {rack} is left out with its segment {work.segment.name}: {'; '.join(obstacles)}.")
             continue
         scope.refuse_unreachable(work)
-        planner.ready.append(work.segment)
-    return chosen and any(_has_steps(planner, work) for work in works if work.segment in planner.ready)
+        planner.make_ready(work.segment)
+    return chosen and any(_has_steps(planner, work) for work in works if planner.is_ready(work.segment))
 
 
 def _has_steps(planner: Planner, work: SegmentWork) -> bool:
     """Tell whether a segment lacks anything within its rack; a second one beside it may need lifts between them."""
     segment, rack = work.segment, planner.rack_of(work.segment)
-    beside = any(other != segment and planner.rack_of(other) == rack for other in planner.ready)
-    ends = planner.hosts([segment])
-    return bool(work.changes) or beside or any(planner.lift_changes(end, segment, segment) for end in ends)
+    beside = any(other is not segment for other in planner.ready_in(rack))
+    return bool(work.changes) or beside or bool(_lifts(planner, [segment]))
 
 
 def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork]) -> int:
@@ -91,7 +87,7 @@ def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork])
     before = len(planner.steps)
     segments = [work.segment for work in works]
     names = ", ".join(segment.name for segment in segments)
-    planner.done += segments
+    planner.done.update((segment.name, segment) for segment in segments)
     lifts = _lifts(planner, segments)
     l2 = _unique(change for work in works for change in work.l2)
     hosts = _unique(change for work in works for change in work.hosts)
@@ -101,7 +97,7 @@ def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork])
         planner.add(stage, wave, "l2", l2, None, text)
     first = None
     if hosts or lifts:  # proven anew before each lift, also where the hosts were raised in an earlier run
-        gate = planner.gate("rack_receive", _pairs(planner, segments), [s.ip_mtu for s in segments], ecmp=True)
+        gate = planner.gate("rack_receive", planner.near_pairs(segments), [s.ip_mtu for s in segments], ecmp=True)
         if hosts or gate:
             text = f"Every port of {names} carries its size; production stays at its old size, routes pinned first."
             first = planner.add(stage, wave, "host_link", hosts, gate, text)
@@ -110,7 +106,7 @@ def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork])
         gate = planner.gate("gateway", pairs, [s.ip_mtu for s in segments])
         planner.add(stage, wave, "svi", svi, gate, f"Every host of {names} receives its size and has persisted it.")
     if lifts:
-        gate = planner.gate("lifted", _lifted_pairs(planner, lifts), [change.to for change in lifts])
+        gate = planner.gate("lifted", planner.near_pairs(segments), [change.to for change in lifts])
         text = f"Hosts and gateways of {names} are confirmed and persisted, and no timer is armed there."
         last = planner.add(stage, wave, "lift", lifts, gate, text)
         _expose(planner, segments, first or last, last)
@@ -128,46 +124,39 @@ def _unique(changes: Iterable[Change]) -> list[Change]:
 def _lifts(planner: Planner, segments: Sequence[Segment]) -> list[Change]:
     """Return the lifts within each of these segments."""
     pairs = [(segment, end) for segment in segments for end in planner.hosts([segment])]
-    return [change for segment, end in pairs for change in planner.lift_changes(end, segment, segment)]
+    return [
+        change
+        for segment, end in pairs
+        for change in planner.lift_changes(end, planner.prefixes([(segment, segment.ip_mtu)]))
+    ]
 
 
 def _between(planner: Planner, stage: str, wave: int, fresh: Sequence[Segment]) -> int:
     """Append proof and lift between segments of one rack, routed by its own switch; return how many waves that took."""
     before = wave
-    couples = [
-        (a, b) for a in planner.done for b in planner.done if a != b and planner.rack_of(a) == planner.rack_of(b)
-    ]
+    racks = {planner.rack_of(segment) for segment in fresh}
+    here = [segment for segment in planner.done.values() if planner.rack_of(segment) in racks]
+    couples = [(a, b) for a in here for b in here if a is not b and planner.rack_of(a) == planner.rack_of(b)]
     couples = [(a, b) for a, b in couples if a in fresh or b in fresh]
     for size in sorted({planner.lift_size(a, b) for a, b in couples}, reverse=True):
-        here = [(a, b) for a, b in couples if planner.lift_size(a, b) == size]
-        lifts = [change for a, b in here for end in planner.hosts([a]) for change in planner.lift_changes(end, a, b)]
+        equal = [(a, b) for a, b in couples if planner.lift_size(a, b) == size]
+        lifts = [
+            change
+            for a, b in equal
+            for end in planner.hosts([a])
+            for change in planner.lift_changes(end, planner.prefixes([(b, size)]))
+        ]
         if not lifts:
             continue
         wave += 1
-        pairs = [(x, y) for a, b in here for x in planner.hosts([a]) for y in planner.hosts([b])]
+        pairs = [pair for a, b in equal for pair in planner.far_pairs(a, b)]
         gate = planner.gate("rack_receive", pairs, [size], ecmp=True)
         planner.add(
             stage, wave, "host_link", (), gate, "Both segments are confirmed; their hosts are pinned to each other."
         )
-        gate = planner.gate("lifted", _lifted_pairs(planner, lifts), [size])
+        gate = planner.gate("lifted", pairs, [size])
         planner.add(stage, wave, "lift", lifts, gate, "Every path between the segments is proven in both directions.")
     return wave - before
-
-
-def _pairs(planner: Planner, segments: Sequence[Segment]) -> list[tuple[End, End]]:
-    ends = [planner.hosts([segment]) for segment in segments]
-    return [(a, b) for group in ends for a in group for b in group if a != b]
-
-
-def _lifted_pairs(planner: Planner, lifts: Sequence[Change]) -> list[tuple[End, End]]:
-    """Return each lifted host with every host that its lifted prefixes hold."""
-    holders = {subnet: segment for segment in planner.ready for subnet in v4_subnets(segment)}
-    pairs = []
-    for change in lifts:
-        source = End(change.host, change.interface)
-        targets = planner.hosts([holders[change.prefix]]) if change.prefix in holders else []
-        pairs += [(source, target) for target in targets if target != source]
-    return pairs
 
 
 def _expose(planner: Planner, segments: Sequence[Segment], first: str, last: str) -> None:

@@ -16,12 +16,12 @@ def plan_soak(planner: Planner) -> None:
     lifted = {(change.host, change.interface) for step in planner.steps for change in step.changes if change.prefix}
     ends = [
         end
-        for end in planner.hosts(planner.ready)
+        for end in planner.hosts(planner.ready.values())
         if (end.device, end.interface) in lifted or planner.live.unpersisted_lifts(end)
     ]
     if not ends:
         return
-    sizes = [planner.lift_size(segment, segment) for segment in planner.ready]
+    sizes = [planner.lift_size(segment, segment) for segment in planner.ready.values()]
     gate = planner.gate("soak", _pairs(planner, ends), sizes)
     text = f"Large packets flow for {planner.intent.soak_seconds} seconds and no counter of too long frames moves."
     if gate:
@@ -39,6 +39,7 @@ def _persist(end: End) -> Change:
 
 
 def _pairs(planner: Planner, ends: list[End]) -> list[tuple[End, End]]:
-    """Return each host with every other that it may reach with large packets."""
-    everybody = planner.hosts(planner.ready)
-    return [(end, peer) for end in ends for peer in everybody if peer != end and planner.topology.path_count(end, peer)]
+    """Return pairs that cross each of these hosts with large packets, both ways."""
+    wanted = set(ends)
+    pairs = [*planner.near_pairs(planner.ready.values()), *planner.crossed]
+    return [pair for pair in pairs if pair[0] in wanted or pair[1] in wanted]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Iterator, Sequence
 
 from .intent_types import End, Segment, natural_key
-from .live import v4_subnets
+from .routes import covers, merged, network
 from .scope import Scope
-from .steps import Change, DeadMan, Gate, Step
+from .spread import FEW
+from .steps import Change, DeadMan, Gate, Outage, Step
 from .units import flows_needed
 
 GUARD = "guard"
 COMMIT_TIMER = "commit_timer"
+MANY = 16  # prefixes of one host: more are merged where they tile
 
 
 class Planner:
@@ -23,12 +25,18 @@ class Planner:
         self.intent = scope.intent
         self.topology = scope.topology
         self._endpoints = set(self.topology.endpoints())
+        self._racks: dict[str, str] = {}
+        self._ready_in: dict[str, list[Segment]] = {}
+        self._hosts: dict[str, list[End]] = {}
+        self._names: dict[End, str] = {}
+        self._kept: dict[tuple[str, ...], list[str]] = {}
         self.steps: list[Step] = []
         self.exposures: list[dict[str, Any]] = []
-        self.ready: list[Segment] = []
-        self.done: list[Segment] = []  # those of `ready` whose steps are in the plan already
+        self.crossed: list[tuple[End, End]] = []  # pairs that are probed between racks
+        self.ready: dict[str, Segment] = {}  # by name
+        self.done: dict[str, Segment] = {}  # those of `ready` whose steps are in the plan already
 
-    def add(
+    def add(  # noqa: PLR0913 - a step has so many parts
         self,
         name: str,
         wave: int,
@@ -36,7 +44,9 @@ class Planner:
         changes: Sequence[Change],
         gate: Gate | None,
         precondition: str,
+        *,
         atomic: bool = False,
+        outage: Sequence[Outage] = (),
     ) -> str:
         """Append a step and return its id, `<stage>.<name>`."""
         step_id = f"{name}" if name.count(".") else f"{name}.{wave}.{phase}"
@@ -52,6 +62,7 @@ class Planner:
                 gate=gate,
                 dead_man=self._dead_man(phase, changes),
                 atomic=atomic,
+                outage=tuple(outage),
             )
         )
         return step_id
@@ -76,37 +87,114 @@ class Planner:
         width = max(self.topology.path_count(a, b) for a, b in chosen) if ecmp else 1
         size = min(sizes)
         ip_mtus = (size, self.intent.baseline_ip_mtu) if size != self.intent.baseline_ip_mtu else (size,)
-        return Gate(name, tuple((str(a), str(b)) for a, b in chosen), ip_mtus, flows_needed(width))
+        return Gate(name, tuple((self._name(a), self._name(b)) for a, b in chosen), ip_mtus, flows_needed(width))
+
+    def _name(self, end: End) -> str:
+        """Return an interface as text, the same object each time: a large plan names each of them often."""
+        return self._names.setdefault(end, str(end))
 
     # ------------------------------------------------------------------ lifts
 
     def rack_of(self, segment: Segment) -> str:
-        """Return the rack that a segment belongs to."""
-        racks = [self.topology.rack_of(member.device) for member in segment.members if member.managed]
-        return next((rack for rack in racks if rack), "")
+        """Return the rack that a segment belongs to; a stretched one to the first of its racks."""
+        if segment.name not in self._racks:
+            racks = [self.topology.rack_of(member.device) for member in segment.members if member.managed]
+            self._racks[segment.name] = next((rack for rack in racks if rack), "")
+        return self._racks[segment.name]
+
+    def is_ready(self, segment: Segment) -> bool:
+        """Tell whether a segment reaches its size in this plan."""
+        return segment.name in self.ready
 
     def hosts(self, segments: Iterable[Segment]) -> list[End]:
         """Return the host ends of these segments that take part, by name."""
-        found = [end for segment in segments for end in self.topology.hosts_in(segment) if end in self._endpoints]
-        return sorted(found, key=lambda end: natural_key(str(end)))
+        found: list[End] = []
+        for segment in segments:
+            if segment.name not in self._hosts:
+                here = [end for end in self.topology.hosts_in(segment) if end in self._endpoints]
+                self._hosts[segment.name] = sorted(here, key=lambda end: natural_key(str(end)))
+            found += self._hosts[segment.name]
+        return found
+
+    def ready_in(self, rack: str) -> list[Segment]:
+        """Return the ready segments of a rack."""
+        return self._ready_in.get(rack, [])
+
+    def make_ready(self, segment: Segment) -> None:
+        """Note that a segment reaches its size in this plan."""
+        self.ready[segment.name] = segment
+        self._ready_in.setdefault(self.rack_of(segment), []).append(segment)
+
+    def far_pairs(self, source: Segment, target: Segment, turn: int = 0) -> list[tuple[End, End]]:
+        """Return pairs that cross every host of two segments, both ways: all of them while they are few.
+
+        Else each host meets one of the other side; `turn` chooses which.
+        """
+        here, there = self.hosts([source]), self.hosts([target])
+        if not here or not there:
+            return []
+        if max(len(here), len(there)) <= FEW:
+            return [pair for a in here for b in there for pair in ((a, b), (b, a))]
+        rows = [(here[n % len(here)], there[(n + turn) % len(there)]) for n in range(max(len(here), len(there)))]
+        return [pair for a, b in rows for pair in ((a, b), (b, a))]
+
+    def near_pairs(self, segments: Iterable[Segment]) -> list[tuple[End, End]]:
+        """Return the pairs that cross every host of each of these segments, both ways."""
+        return [pair for segment in segments for pair in self.topology.near(self.hosts([segment]))]
 
     def lift_size(self, source: Segment, target: Segment) -> int:
         """Return what a host of one segment may send to another: the smaller of both sizes."""
         return min(source.ip_mtu, target.ip_mtu)
 
-    def lift_changes(self, end: End, source: Segment, target: Segment) -> list[Change]:
-        """Return the lifts of one host towards a segment that are not there yet."""
-        changes = []
-        size = self.lift_size(source, target)
+    def lift_changes(self, end: End, prefixes: Sequence[tuple[str, int]]) -> list[Change]:
+        """Return the lifts of one host to prefixes, each to its size, that are not there yet."""
         pin = self.live.pin(end)
         # A pin that is still to come covers every route of the interface, lifted ones too.
         old, lifts = (self.live.pin_wanted(end), {}) if pin is None else (pin, self.live.lifts(end))
-        for subnet in v4_subnets(target):
-            current = lifts.get(subnet, old)
-            if current >= size or not self._may_lift(end, subnet):
-                continue
-            changes.append(Change(end.device, f"{end.interface} {subnet}", "route_mtu", current, size))
+        changes = []
+        for prefix, size in self._own(end, prefixes):
+            if self._current(prefix, lifts, old) < size and self._may_lift(end, prefix):
+                changes.append(
+                    Change(end.device, f"{end.interface} {prefix}", "route_mtu", lifts.get(prefix, old), size)
+                )
         return changes
+
+    def _own(self, end: End, prefixes: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+        """Yield the prefixes of one host: a merged one as its parts where it has routes for some of them elsewhere."""
+        for prefix, size in prefixes:
+            if prefix not in self.live.subnets.segment_of and self.live.splits(end, prefix):
+                yield from ((subnet, size) for subnet in self.live.subnets.within(prefix))
+            else:
+                yield prefix, size
+
+    def prefixes(self, targets: Sequence[tuple[Segment, int]]) -> list[tuple[str, int]]:
+        """Return the prefixes of segments, each with a size: those that tile as one where there are many.
+
+        The same destinations then need fewer routes on each host.
+        """
+        each = [(subnet, size) for segment, size in targets for subnet in segment.subnets]
+        if len(each) <= MANY:
+            return each
+        by_size: dict[int, list[str]] = {}
+        for subnet, size in each:
+            by_size.setdefault(size, []).append(subnet)
+        return [(prefix, size) for size, subnets in by_size.items() for prefix in self._merged(tuple(subnets))]
+
+    def _merged(self, subnets: tuple[str, ...]) -> list[str]:
+        if subnets not in self._kept:
+            self._kept[subnets] = merged(subnets)
+        return self._kept[subnets]
+
+    def _current(self, prefix: str, lifts: dict[str, int], old: int) -> int:
+        """Return the least that a host sends to any subnet of a prefix today."""
+        if not lifts or prefix in lifts:
+            return lifts.get(prefix, old)
+        return min(self._longest(subnet, lifts, old) for subnet in self.live.subnets.within(prefix))
+
+    @staticmethod
+    def _longest(subnet: str, lifts: dict[str, int], old: int) -> int:
+        fitting = [(network(prefix).prefixlen, size) for prefix, size in lifts.items() if covers(prefix, subnet)]
+        return max(fitting)[1] if fitting else old
 
     def _may_lift(self, end: End, subnet: str) -> bool:
         if not self.scope.may_change(end):
@@ -124,7 +212,7 @@ class Planner:
         waves: list[list[str]] = []
         room = 0
         for rack in racks:
-            size = max(1, len(self.topology.racks[rack].switches))
+            size = max(1, len({self.topology.unit_of(switch) for switch in self.topology.racks[rack].switches}))
             if not waves or size > room:
                 waves.append([])
                 room = self.intent.max_wave

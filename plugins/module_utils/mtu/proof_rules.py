@@ -6,11 +6,12 @@ from typing import Any
 
 from .errors import JumboError
 from .intent_types import End
-from .live import Live, network, v4_subnets
+from .live import Live
+from .routes import network
 from .steps import Change, Plan, Step
 
 PROBES = ("rack_receive", "cross_rack")
-_PROVABLE = ("ip_mtu", "route_mtu", "persisted")
+_PROVABLE = ("ip_mtu", "route_mtu", "persisted", "drained", "jumbo")
 
 
 class NotProven(JumboError):
@@ -41,15 +42,12 @@ class NotProven(JumboError):
 def check_rules(plan: Plan, live: Live) -> None:
     """Raise NotProven where a step stands in the wrong place or a change touches what it must not."""
     seen: set[str] = set()
-    gates: dict[str, set[tuple[str, str, int]]] = {}
     started: set[tuple[str, str]] = set()
     for step in plan.steps:
         _check_place(step, seen)
         seen.add(step.id)
-        proven = set().union(*(gates[need] for need in step.needs))
-        gates[step.id] = proven | _what_gate_proves(step)
+        _check_domains(step, live)
         for change in step.changes:
-            _check_proven(step, change, live, proven)
             _check_object(step, change, live)
             _check_route(step, change, live)
             if change.field == "ip_mtu" and (change.host, change.object) not in started:
@@ -70,6 +68,30 @@ def _check_place(step: Step, seen: set[str]) -> None:
         raise NotProven(message, step=step.id, advice="Put the steps in the order of their needs")
 
 
+def _check_domains(step: Step, live: Live) -> None:
+    """Refuse a step that changes both members of a pair: only what joins the two may change at both ends at once."""
+    touched: dict[str, dict[str, Change]] = {}
+    for change in step.changes:
+        pair = live.topology.pair_of(change.host)
+        if pair and change.field != "drained" and not (step.atomic and _joins(live, change)):
+            touched.setdefault(pair.name, {}).setdefault(change.host, change)
+    for name, members in touched.items():
+        if len(members) > 1:
+            change = list(members.values())[1]
+            message = f"it changes both members of the pair {name} at once: {', '.join(members)}"
+            raise _refuse(step, change, message, "Change one, confirm it, then change the other")
+
+
+def _joins(live: Live, change: Change) -> bool:
+    """Tell whether an interface is one end of what joins the two members of a pair."""
+    end, pair = End(change.host, change.interface), live.topology.pair_of(change.host)
+    links = [*live.topology.uplinks(), *(live.topology.peer_links(pair) if pair else ())]
+    return any(
+        live.topology.is_within_pair(link) and end in {live.topology.logical(port) for port in link.ends}
+        for link in links
+    )
+
+
 def _check_object(step: Step, change: Change, live: Live) -> None:
     if change.field not in _PROVABLE:
         raise _refuse(step, change, f"changes of {change.field!r} are not proven by this version")
@@ -77,7 +99,7 @@ def _check_object(step: Step, change: Change, live: Live) -> None:
     segment = live.topology.segment_of(end)
     if live.intent.is_excluded(end):
         raise _refuse(step, change, "this interface is excluded (jumbo_excluded_interfaces)")
-    if segment is not None and segment.role != "jumbo":
+    if segment is not None and segment.role != "jumbo" and not _joins(live, change):
         raise _refuse(step, change, f"this interface belongs to {segment.name}, whose role is {segment.role}")
     if not live.is_read(change.host):
         raise _refuse(step, change, "the device was not read")
@@ -93,11 +115,10 @@ def _check_route(step: Step, change: Change, live: Live) -> None:
         )
     if change.prefix is None:
         return
-    prefix = str(network(change.prefix))
+    prefix = change.prefix if live.subnets.within(change.prefix) else str(network(change.prefix))
     if network(prefix).prefixlen == 0:
         raise _refuse(step, change, "the default route is never lifted", "Lift explicit prefixes of jumbo segments")
-    subnets = [subnet for segment in live.topology.jumbo_segments() for subnet in v4_subnets(segment)]
-    if prefix not in subnets:
+    if not live.subnets.within(prefix):
         raise _refuse(
             step, change, f"{prefix} is not the subnet of a jumbo segment", "Lift only prefixes that are proven"
         )
@@ -112,26 +133,3 @@ def _check_fresh(step: Step, change: Change, live: Live) -> None:
     if found != change.before:
         message = f"the plan says it is at {change.before}, the device says {found}"
         raise _refuse(step, change, message, "Read the devices again and make a new plan")
-
-
-def _what_gate_proves(step: Step) -> set[tuple[str, str, int]]:
-    if step.gate is None or step.gate.name not in PROBES:
-        return set()
-    return {(pair[0], pair[1], size) for pair in step.gate.pairs for size in step.gate.ip_mtus}
-
-
-def _check_proven(step: Step, change: Change, live: Live, proven: set[tuple[str, str, int]]) -> None:
-    """Refuse a lift before the gates of the steps it needs have probed its paths, both ways and at its size."""
-    if change.field != "route_mtu" or change.prefix is None or change.to <= live.intent.baseline_ip_mtu:
-        return
-    end = str(End(change.host, change.interface))
-    for segment in live.topology.jumbo_segments():
-        if str(network(change.prefix)) not in v4_subnets(segment):
-            continue
-        for peer in map(str, live.topology.hosts_in(segment)):
-            for pair in ((end, peer), (peer, end)):
-                if peer != end and (*pair, change.to) not in proven:
-                    message = (
-                        f"no step that this one needs proves {pair[0]} to {pair[1]} at {change.to} before it is used"
-                    )
-                    raise _refuse(step, change, message, "Probe first: the gates rack_receive and cross_rack do")

@@ -75,10 +75,17 @@ def _unit_names(
 ) -> dict[str, str]:
     """Name each unit: its switches' own `jumbo_rack`, else the one its hosts agree on, else its own name."""
     names = {}
-    for unit in sorted(set(unit_of.values())):
-        switches = sorted(device for device, name in unit_of.items() if name == unit)
+    switches_of: dict[str, list[str]] = {}
+    hosts_of: dict[str, list[str]] = {}
+    for device, unit in unit_of.items():
+        switches_of.setdefault(unit, []).append(device)
+    for host, to in reached.items():
+        units = {unit_of[switch] for switch in to}
+        if len(units) == 1:
+            hosts_of.setdefault(units.pop(), []).append(host)
+    for unit in sorted(switches_of):
+        switches, hosts = sorted(switches_of[unit]), hosts_of.get(unit, [])
         own = sorted({rack for rack in (intent.devices[device].rack for device in switches) if rack})
-        hosts = [host for host, to in reached.items() if {unit_of[switch] for switch in to} == {unit}]
         claimed = sorted({rack for rack in (intent.devices[host].rack for host in hosts) if rack})
         if len(own) > 1:
             message = f"the switches {', '.join(switches)} are one pair but name two racks"

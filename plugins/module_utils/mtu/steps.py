@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, Mapping, Sequence
 
 FIELDS = ("ip_mtu", "route_mtu", "drained", "jumbo", "persisted")
 PHASES = ("reload", "l2", "host_link", "svi", "drain", "link", "undrain", "lift", "soak", "persist")
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _parts(name: str) -> tuple[str, str | None]:
+    """Divide "interface prefix"; many hosts have the same."""
+    interface, _space, prefix = name.partition(" ")
+    return interface, prefix or None
 
 
 @dataclass(frozen=True)
@@ -28,12 +36,12 @@ class Change:
     @property
     def interface(self) -> str:
         """The interface that the object is or stands on."""
-        return self.object.split(" ")[0]
+        return _parts(self.object)[0]
 
     @property
     def prefix(self) -> str | None:
         """The prefix of an explicit route, None for all that isn't one."""
-        return self.object.partition(" ")[2] or None
+        return _parts(self.object)[1]
 
     def reverse(self) -> Change:
         """Return the change that takes this one back."""

@@ -1,25 +1,47 @@
-"""Kinds of topology that this version neither plans nor proves: said at once, rather than done wrongly."""
+"""What is planned and proven but cannot be carried out yet: said at once, rather than done wrongly."""
 
 from __future__ import annotations
 
 from .errors import InvalidIntent, JumboError
 from .intent_types import Intent
+from .steps import Plan
 from .topology import Topology
 
 
-def refuse_unsupported(intent: Intent, topology: Topology) -> None:
-    """Raise InvalidIntent for MLAG pairs and stretched segments."""
+def refuse_unsupported(plan: Plan, intent: Intent, topology: Topology) -> None:
+    """Raise InvalidIntent for a plan that the drivers or the lab-tested roll-out cannot carry out in this version."""
+    problems = [*_steps(plan), *_pairs(intent), *_segments(topology)]
+    if problems:
+        raise InvalidIntent(tuple(problems))
+
+
+def _steps(plan: Plan) -> list[JumboError]:
     problems = []
-    if intent.pairs:
-        message = "MLAG pairs are not planned by this version"
-        pair = intent.pairs[0]
-        problems.append(JumboError(message, object=pair.name, variable="jumbo_pairs", wish=list(pair.devices)))
+    words = {
+        "drained": "this link must be drained while its ends differ, which no driver does in this version",
+        "jumbo": "this box takes its large frames only with a reload, which no driver does in this version",
+    }
+    for field, message in words.items():
+        change = next((change for step in plan.steps for change in step.changes if change.field == field), None)
+        if change:
+            advice = "Leave the stage fabric out of jumbo_stages, or do this step by hand and run again"
+            problems.append(JumboError(message, host=change.host, object=change.object, advice=advice))
+    return problems
+
+
+def _pairs(intent: Intent) -> list[JumboError]:
+    message = "MLAG pairs are planned and proven, but not carried out by this version"
+    return [
+        JumboError(message, object=pair.name, variable="jumbo_pairs", wish=list(pair.devices))
+        for pair in intent.pairs[:1]
+    ]
+
+
+def _segments(topology: Topology) -> list[JumboError]:
+    problems = []
     for segment in topology.jumbo_segments():
         racks = sorted({str(topology.rack_of(m.device)) for m in segment.members if m.managed})
         if len(racks) > 1:
-            message = (
-                f"the segment is stretched over the racks {', '.join(racks)}, which is not planned by this version"
-            )
+            message = f"stretched over {', '.join(racks)}: planned and proven, but not carried out by this version"
             problems.append(JumboError(message, object=segment.name, variable="jumbo_segments", wish=segment.name))
-    if problems:
-        raise InvalidIntent(tuple(problems))
+    return problems

@@ -1,36 +1,16 @@
-"""Racks, planes and paths of the fabric that an intent describes."""
+"""Racks, planes, pairs and links of the fabric that an intent describes; paths.py walks them."""
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
-from typing import Iterator
+from typing import Iterable
 
 from .graph import RoutedGraph
-from .intent_types import End, Intent, Link, Segment, natural_key
+from .intent_types import End, Intent, Link, Pair, Segment, natural_key
+from .paths import Hop, Paths
 from .racks import Rack, assign_racks, choose_canary
+from .spread import neighbours
 
 __all__ = ["Hop", "Rack", "Topology"]
-
-
-@dataclass(frozen=True)
-class Hop:
-    """One transmission: out of `egress`, into `ingress`.
-
-    `egress` is the interface whose IP MTU decides: an SVI (`leaf1:Vlan10`) where it sends into a segment, a LAG for
-    its members. `routed`: the egress routes, so it answers a DF packet that is too large; else it drops in silence.
-    `ingress` is the physical port (or the host's interface). `link` is the cable, None where it isn't known.
-    """
-
-    egress: End
-    routed: bool
-    ingress: End
-    link: Link | None
-
-    @property
-    def egress_port(self) -> End:
-        """The physical port behind the egress, where the cable is known; else the egress."""
-        return self.link.end_on(self.egress.device) if self.link else self.egress
 
 
 class Topology:
@@ -41,37 +21,66 @@ class Topology:
         self._rack_of = assign_racks(intent)
         self._segment_of = {m.end: segment for segment in intent.segments for m in segment.members if m.end}
         self._lag_of = {End(lag.device, port): End(lag.device, lag.name) for lag in intent.lags for port in lag.members}
+        self._pair_of = {device: pair for pair in intent.pairs for device in pair.devices}
+        self._members: dict[str, tuple[list[End], list[End]]] = {}
+        self._attached = {End(end.device, end.interface.split(".")[0]) for end in self._segment_of}
         self._links_of: dict[End, list[Link]] = {}
         self._between: dict[frozenset[str], list[Link]] = {}
+        self._access: dict[End, list[Link]] = {}
         for link in intent.links:
             for end in link.ends:
                 self._links_of.setdefault(end, []).append(link)
                 if end in self._lag_of:
                     self._links_of.setdefault(self._lag_of[end], []).append(link)
+        self._peer_links = {pair.name: self._find_peer_links(pair) for pair in intent.pairs}
         self._uplinks = self._find_uplinks()
         for link in self._uplinks:
             self._between.setdefault(frozenset((link.a.device, link.b.device)), []).append(link)
         self._graph: RoutedGraph | None = None
-        self._members: dict[str, tuple[list[End], list[End]]] = {}
-        self._widths: dict[object, int] = {}
-        self._leafs: dict[End, str | None] = {}
-        self._failover: dict[tuple[str, str], list[Link]] = {}
-        self._cache: dict[tuple[End, End], list[tuple[Hop, ...]]] = {}
+        self._leafs: dict[str, tuple[str, ...]] = {}
+        self._block_links: dict[frozenset[int], list[Link]] = {}
+        self._jumbo = sorted((s for s in intent.segments if s.role == "jumbo"), key=lambda s: natural_key(s.name))
+        self._paths = Paths(self)
         self.canary = choose_canary(intent, self._rack_of)
         self.racks = self._racks()
 
     def _racks(self) -> dict[str, Rack]:
-        names = sorted(set(self._rack_of.values()), key=lambda name: (name != self.canary, natural_key(name)))
+        devices: dict[str, list[str]] = {}
+        for device, rack in self._rack_of.items():
+            devices.setdefault(rack, []).append(device)
         found = {}
-        for name in names:
-            devices = sorted((d for d, rack in self._rack_of.items() if rack == name), key=natural_key)
-            hosts = tuple(device for device in devices if self.intent.devices[device].is_host)
-            found[name] = Rack(name, tuple(device for device in devices if device not in hosts), hosts)
+        for name in sorted(devices, key=lambda name: (name != self.canary, natural_key(name))):
+            here = sorted(devices[name], key=natural_key)
+            hosts = tuple(device for device in here if self.intent.devices[device].is_host)
+            switches = tuple(device for device in here if not self.intent.devices[device].is_host)
+            found[name] = Rack(name, switches, hosts)
         return found
+
+    # ------------------------------------------------------------------ devices
 
     def rack_of(self, device: str) -> str | None:
         """Return the name of the device's rack, None for spines and borders."""
         return self._rack_of.get(device)
+
+    def pair_of(self, device: str) -> Pair | None:
+        """Return the pair that a device is in: its failure domain, of which only one member may change at a time."""
+        return self._pair_of.get(device)
+
+    def unit_of(self, device: str) -> str:
+        """Return the name of the device's pair, else its own."""
+        pair = self._pair_of.get(device)
+        return pair.name if pair else device
+
+    def partner_of(self, device: str) -> str | None:
+        """Return the other member of the device's pair."""
+        pair = self._pair_of.get(device)
+        return next((other for other in pair.devices if other != device), None) if pair else None
+
+    def is_host(self, end: End) -> bool:
+        """Tell whether an interface belongs to an end system."""
+        return self.intent.devices[end.device].is_host
+
+    # ------------------------------------------------------------------ segments
 
     def segment_of(self, end: End) -> Segment | None:
         """Return the segment that an interface speaks in."""
@@ -93,14 +102,13 @@ class Topology:
         """Return (host ends, gateways) of a segment, in the order of its members."""
         if segment.name not in self._members:
             ends = [member.end for member in segment.members if member.managed and member.end]
-            hosts = [end for end in ends if self._is_host(end)]
-            self._members[segment.name] = (hosts, [end for end in ends if not self._is_host(end)])
+            hosts = [end for end in ends if self.is_host(end)]
+            self._members[segment.name] = (hosts, [end for end in ends if not self.is_host(end)])
         return self._members[segment.name]
 
     def jumbo_segments(self) -> list[Segment]:
         """Return the segments whose members shall be raised, by name."""
-        found = [segment for segment in self.intent.segments if segment.role == "jumbo"]
-        return sorted(found, key=lambda segment: natural_key(segment.name))
+        return self._jumbo
 
     def endpoints(self) -> list[End]:
         """Return the host ends of all jumbo segments, without what is excluded."""
@@ -121,25 +129,75 @@ class Topology:
                         pairs += [(end, other), (other, end)]
         return [[str(source), str(target)] for source, target in dict.fromkeys(pairs)]
 
+    def leafs_in(self, segment: Segment) -> tuple[str, ...]:
+        """Return the switches that a segment lives on: its gateways', and those its members are cabled to."""
+        if segment.name not in self._leafs:
+            found = dict.fromkeys(end.device for end in self.gateways(segment) if not self._access_of(end))
+            for end in [*self.hosts_in(segment), *self.gateways(segment)]:
+                found.update((link.other(link.end_on(end.device)).device, None) for link in self._access_of(end))
+            self._leafs[segment.name] = tuple(sorted(found, key=natural_key))
+        return self._leafs[segment.name]
+
+    def units_in(self, segment: Segment) -> list[str]:
+        """Return the pairs and single switches that a segment lives on; more than one: it is stretched."""
+        return list(dict.fromkeys(self.unit_of(device) for device in self.leafs_in(segment)))
+
+    # ------------------------------------------------------------------ links
+
     def access_links(self, end: End) -> list[Link]:
-        """Return the cables of a host's interface: several where it is a LAG."""
+        """Return the cables of an interface that speaks in a segment: several where it is a LAG."""
+        if end not in self._access:
+            self._access[end] = self._access_of(end)
+        return self._access[end]
+
+    def _access_of(self, end: End) -> list[Link]:
         links = self._links_of.get(end) or self._links_of.get(End(end.device, end.interface.split(".")[0]), [])
-        return [link for link in links if self.intent.devices[link.a.device].is_host != self._is_host(link.b)]
+        return [link for link in links if self._is_access(link, link.end_on(end.device))]
+
+    def _is_access(self, link: Link, near: End) -> bool:
+        """Tell whether a cable brings `near` into a broadcast domain at its far end."""
+        far = link.other(near)
+        if self.is_host(far):
+            return False
+        return self.is_host(near) or (self._speaks(near) and not self._speaks(far))
+
+    def _speaks(self, port: End) -> bool:
+        return self.logical(port) in self._attached or port in self._attached
 
     def access_link(self, end: End) -> Link | None:
         """Return the first cable of a host's interface, None where the inventory doesn't tell."""
         return next(iter(self.access_links(end)), None)
 
     def uplinks(self) -> list[Link]:
-        """Return the links between switches and routers, peer links of pairs left out."""
+        """Return the links between switches and routers that route, switched peer links of pairs left out."""
         return self._uplinks
 
     def _find_uplinks(self) -> list[Link]:
+        switched = {link for links in self._peer_links.values() for link in links}
         return [
             link
             for link in self.intent.links
-            if not self._is_host(link.a) and not self._is_host(link.b) and not self._is_peer_link(link)
+            if not any(self.is_host(end) or self._is_access(link, end) for end in link.ends) and link not in switched
         ]
+
+    def between(self, one: str, other: str) -> list[Link]:
+        """Return the routed links between two neighbours."""
+        return self._between.get(frozenset((one, other)), [])
+
+    def peer_links(self, pair: Pair) -> list[Link]:
+        """Return the switched cables between the two members of a pair; a routed one beside them is an uplink."""
+        return self._peer_links[pair.name]
+
+    def _find_peer_links(self, pair: Pair) -> list[Link]:
+        mine = [k for k in self.intent.links if {k.a.device, k.b.device} == set(pair.devices) and k.routing == "none"]
+        if mine or pair.peer_link is None:
+            return mine
+        one, other = (End(device, pair.peer_link) for device in pair.devices)
+        return [Link(one, other)]
+
+    def is_within_pair(self, link: Link) -> bool:
+        """Tell whether a link joins the two members of a pair."""
+        return self.unit_of(link.a.device) == self.unit_of(link.b.device)
 
     def planes(self) -> dict[str, list[Link]]:
         """Return {spine: its links}, ordered; a link without a spine counts for its first end's device."""
@@ -149,131 +207,51 @@ class Topology:
             found.setdefault(spines[0] if spines else link.a.device, []).append(link)
         return {spine: found[spine] for spine in sorted(found, key=lambda s: (not self._is_spine(s), natural_key(s)))}
 
+    def _is_spine(self, device: str) -> bool:
+        groups = self.intent.devices[device].groups
+        return "spines" in groups or (device not in self._rack_of and "borders" not in groups and "leafs" not in groups)
+
+    # ------------------------------------------------------------------ ways
+
     def paths(self, source: End, destination: End) -> list[tuple[Hop, ...]]:
         """Return every equal-cost path from one interface of a segment to another, none where there is no way.
 
         The source is a host's interface or a gateway; the destination any managed member of a segment.
         """
-        if (source, destination) not in self._cache:
-            self._cache[source, destination] = list(self._find_paths(source, destination))
-        return self._cache[source, destination]
-
-    def failover_links(self, source: str, destination: str) -> list[Link]:
-        """Return the links that traffic between two switches may cross, also after failures."""
-        key = (min(source, destination), max(source, destination))
-        if key not in self._failover:
-            edges = self._routed().simple_edges(*key)
-            found = [link for link in self._uplinks if frozenset((link.a.device, link.b.device)) in edges]
-            self._failover[key] = found
-        return self._failover[key]
-
-    def leaf_of(self, end: End) -> str | None:
-        """Return the switch that routes for an interface: itself, or its segment's gateway (the attached one first)."""
-        if end not in self._leafs:
-            self._leafs[end] = self._find_leaf(end)
-        return self._leafs[end]
+        return self._paths.between(source, destination)
 
     def path_count(self, source: End, destination: End) -> int:
         """Return how many equal-cost paths there are, for flows that shall cross each of them."""
-        here, there = self._segment_of.get(source), self._segment_of.get(destination)
-        cables = (len(self.access_links(source)), len(self.access_links(destination)))
-        key = (here and here.name, there and there.name, self.leaf_of(source), self.leaf_of(destination), cables)
-        if key not in self._widths:
-            self._widths[key] = len(self.paths(source, destination))
-        return self._widths[key]
+        return self._paths.count(source, destination)
 
-    def _find_leaf(self, end: End) -> str | None:
-        if not self._is_host(end):
-            return end.device
-        segment = self._segment_of.get(end)
-        gateways = [gateway.device for gateway in self.gateways(segment)] if segment else []
-        attached = [link.other(link.end_on(end.device)).device for link in self.access_links(end)]
-        return next((device for device in attached if device in gateways), next(iter(gateways), None))
+    def leafs_of(self, end: End) -> tuple[str, ...]:
+        """Return the switches that route for an interface: its own, or its segment's gateways (attached ones first)."""
+        return self._paths.leafs_of(end)
 
-    def _find_paths(self, source: End, destination: End) -> Iterator[tuple[Hop, ...]]:
-        here, there = self._segment_of.get(source), self._segment_of.get(destination)
-        if here is None or there is None or source == destination:
-            return
-        if here is there:
-            yield from self._inside(source, destination)
-            return
-        start, stop = self.leaf_of(source), self.leaf_of(destination)
-        if start is None or stop is None:
-            return
-        first = self._to_switch(source, start) if self._is_host(source) else [()]
-        for devices in self._routed().shortest_paths(start, stop):
-            for middle in self._between_switches(devices):
-                for head in first:
-                    for tail in self._from_gateway(there, stop, destination):
-                        yield (*head, *middle, *tail)
+    def failover_links(self, source: str, destination: str) -> list[Link]:
+        """Return the links that traffic between two switches may cross, also after failures."""
+        return self._links_in(self.graph.blocks_between(source, destination))
 
-    def _inside(self, source: End, destination: End) -> Iterator[tuple[Hop, ...]]:
-        """Paths within a broadcast domain: switched, or straight from a gateway to its member."""
-        if not self._is_host(source):
-            segment = self._segment_of[source]
-            yield from self._from_gateway(segment, source.device, destination)
-            return
-        if not self._is_host(destination):
-            yield from self._to_switch(source, destination.device)
-            return
-        for up, down in itertools.product(*(self._cables(end) for end in (source, destination))):
-            if up is None or down is None:  # a cable is unknown: the segment is one hop
-                yield (Hop(source, True, destination, None),)
-                continue
-            port = up.other(up.end_on(source.device))
-            out = down.other(down.end_on(destination.device))
-            yield (Hop(source, True, port, up), Hop(self.logical(out), False, destination, down))
+    def links_among(self, here: Iterable[str], there: Iterable[str]) -> list[Link]:
+        """Return the links that traffic from some switches to others may cross, also after failures."""
+        blocks = [self.graph.blocks_between(a, b) for a in here for b in there]
+        return self._links_in(frozenset().union(*blocks))
 
-    def _cables(self, end: End) -> list[Link | None]:
-        known: list[Link | None] = [*self.access_links(end)]
-        return known or [None]
+    def _links_in(self, blocks: frozenset[int]) -> list[Link]:
+        if blocks not in self._block_links:
+            edges = self.graph.edges_of(blocks)
+            found = [link for link in self._uplinks if frozenset((link.a.device, link.b.device)) in edges]
+            self._block_links[blocks] = found
+        return self._block_links[blocks]
 
-    def _to_switch(self, source: End, switch: str) -> list[tuple[Hop, ...]]:
-        """Hops from a host to the switch that routes for it."""
-        links = [link for link in self.access_links(source) if link.other(link.end_on(source.device)).device == switch]
-        if links:
-            return [(Hop(source, True, link.end_on(switch), link),) for link in links]
-        segment = self._segment_of[source]
-        gateway = next((end for end in self.gateways(segment) if end.device == switch), None)
-        return [(Hop(source, True, gateway, None),)] if gateway else []
-
-    def _from_gateway(self, segment: Segment, switch: str, destination: End) -> list[tuple[Hop, ...]]:
-        """Hops from a switch's SVI to a member; none are needed to reach the switch's own address."""
-        if destination.device == switch:
-            return [()]
-        gateway = next((end for end in self.gateways(segment) if end.device == switch), None)
-        if gateway is None:
-            return []
-        links = [
-            link
-            for link in self.access_links(destination)
-            if link.other(link.end_on(destination.device)).device == switch
-        ]
-        if not links:
-            return [(Hop(gateway, True, destination, None),)]
-        return [(Hop(gateway, True, destination, link),) for link in links]
-
-    def _between_switches(self, devices: tuple[str, ...]) -> Iterator[tuple[Hop, ...]]:
-        """Every choice among parallel links along a row of devices."""
-        rows = [
-            [(near, link) for link in self._between[frozenset((near, far))]] for near, far in zip(devices, devices[1:])
-        ]
-        for choice in itertools.product(*rows):
-            yield tuple(
-                Hop(self.logical(link.end_on(near)), True, link.other(link.end_on(near)), link) for near, link in choice
-            )
-
-    def _routed(self) -> RoutedGraph:
+    @property
+    def graph(self) -> RoutedGraph:
+        """The routed graph of devices."""
         if self._graph is None:
-            self._graph = RoutedGraph((link.a.device, link.b.device) for link in self.uplinks())
+            self._graph = RoutedGraph((link.a.device, link.b.device) for link in self._uplinks)
         return self._graph
 
-    def _is_host(self, end: End) -> bool:
-        return self.intent.devices[end.device].is_host
-
-    def _is_spine(self, device: str) -> bool:
-        groups = self.intent.devices[device].groups
-        return "spines" in groups or (device not in self._rack_of and "borders" not in groups and "leafs" not in groups)
-
-    def _is_peer_link(self, link: Link) -> bool:
-        return any({link.a.device, link.b.device} == set(pair.devices) for pair in self.intent.pairs)
+    @staticmethod
+    def near(ends: list[End]) -> list[tuple[End, End]]:
+        """Return ordered pairs among interfaces that cross each of them both ways (see spread.py)."""
+        return [(ends[a], ends[b]) for a, b in neighbours(len(ends))]

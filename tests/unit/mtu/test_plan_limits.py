@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import make_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import prove
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported
 from unit.mtu.fabric import all_changes, changes, inventory, load, planned, states
 
 LIMITS = [
@@ -140,19 +141,27 @@ def test_a_prefix_is_not_lifted_where_it_leaves_by_another_interface():
     assert any("h1 reaches 10.10.2.0/24 by eth0" in note for note in plan.notes)
 
 
-def test_igp_links_are_refused_by_this_version():
+def unsupported(hosts):
+    intent, topology = load(hosts)
+    with pytest.raises(InvalidIntent) as caught:
+        refuse_unsupported(planned(hosts), intent, topology)
+    return str(caught.value)
+
+
+def test_drains_are_planned_and_proven_but_not_carried_out():
     hosts = inventory()
     hosts["h1"]["variables"]["jumbo_links"][0]["routing"] = "ospf"
-    with pytest.raises(InvalidIntent, match="runs ospf"):
-        planned(hosts)
+    assert "leaf1:Ethernet1: this link must be drained" in unsupported(hosts)
 
 
-def test_what_is_not_planned_yet_is_refused():
+def test_what_is_not_carried_out_yet_is_refused():
+    hosts = inventory()
+    hosts["h1"]["variables"]["jumbo_pairs"] = [{"name": "p", "devices": ["leaf2", "leaf3"], "peer_link": None}]
+    intent, topology = load(hosts)
+    with pytest.raises(InvalidIntent, match="MLAG"):
+        refuse_unsupported(Plan(()), intent, topology)
     hosts = inventory()
     hosts["h1"]["variables"]["jumbo_segments"][2]["members"].append("leaf1:Vlan11")
-    hosts["h1"]["variables"]["jumbo_pairs"] = [{"name": "p", "devices": ["leaf2", "leaf3"], "peer_link": None}]
-    with pytest.raises(InvalidIntent) as caught:
-        planned(hosts)
-    told = str(caught.value)
-    assert "stretched" in told
-    assert "MLAG" in told
+    intent, topology = load(hosts)
+    with pytest.raises(InvalidIntent, match="stretched"):
+        refuse_unsupported(Plan(()), intent, topology)

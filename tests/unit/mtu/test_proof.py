@@ -188,7 +188,8 @@ def test_ids_are_unique(fabric):
     [
         (Change("h1", "eth0", "ip_mtu", 1500, 9000), "role is frontend"),
         (Change("leaf1", "Vlan20", "ip_mtu", 1500, 9000), "role is frontend"),
-        (Change("leaf1", "Ethernet1", "drained", False, True), "not proven by this version"),
+        (Change("leaf1", "Ethernet1", "drained", False, True), "stays drained"),
+        (Change("leaf1", "Ethernet1", "colour", 1, 2), "not proven by this version"),
         (Change("leaf1", "Ethernet1", "ip_mtu", 4000, 9214), "the device says 1500"),
         (Change("leaf9", "Ethernet1", "ip_mtu", 1500, 9214), "not read"),
     ],

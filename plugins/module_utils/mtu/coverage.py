@@ -1,0 +1,146 @@
+"""Nothing is used before it is proven: what the gates of earlier steps have crossed, against what a lift will cross.
+
+A size limit sits on an interface, so a lift needs no probe of its very pair: it needs every interface on its paths
+crossed at its size, in both directions, by probes with enough flows for each ECMP leg.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
+from .intent_types import End, Link, Segment
+from .live import Live
+from .moments import Moments
+from .proof_rules import PROBES, NotProven
+from .steps import Change, Gate, Plan, Step
+from .units import flows_needed
+
+Sizes = dict  # {key: the largest size, bytes of IP packet, that was proven}
+
+
+class Coverage:
+    """The largest size proven from each host, to each host, and over each link in each direction."""
+
+    def __init__(self, live: Live) -> None:
+        self.topology = live.topology
+        self.sent: Sizes[str, int] = {}
+        self.heard: Sizes[str, int] = {}
+        self.links: Sizes[tuple[Link, str], int] = {}
+        self._whole: dict[tuple[int, int], bool] = {}
+        self._weakest: dict[tuple[str, ...], tuple[str, int]] = {}
+        self._ends = {str(end): end for s in self.topology.jumbo_segments() for end in self.topology.hosts_in(s)}
+
+    def add(self, gate: Gate | None) -> None:
+        """Count what a gate proves."""
+        if gate is None or gate.name not in PROBES:
+            return
+        self._whole.clear()
+        self._weakest.clear()
+        size = max(gate.ip_mtus)
+        couples: dict[Any, tuple[End, End]] = {}
+        for source, target in gate.pairs:
+            if source not in self._ends or target not in self._ends:
+                continue
+            self.sent[source] = max(size, self.sent.get(source, 0))
+            self.heard[target] = max(size, self.heard.get(target, 0))
+            here, there = self._ends[source], self._ends[target]
+            key = (self.topology.leafs_of(here), self.topology.leafs_of(there))
+            if key[0] != key[1]:
+                couples.setdefault(key, (here, there))
+        for (here, there), ends in couples.items():
+            if gate.flows >= flows_needed(self.topology.path_count(*ends)):
+                for crossed in directions(self.topology, here, there):
+                    self.links[crossed] = max(size, self.links.get(crossed, 0))
+
+    def missing(self, source: Segment, targets: list[Segment], size: int) -> str | None:
+        """Return what packets from one segment to others would cross unproven, None where nothing is."""
+        key = tuple(target.name for target in targets)
+        if key not in self._weakest:
+            self._weakest[key] = min(map(self._least, targets), key=lambda each: each[1])
+        host, least = self._weakest[key]
+        if least < size:
+            return host
+        if self._all_crossed(self.topology.uplinks(), size):
+            return None
+        return next(filter(None, (self._missing_link(source, target, size) for target in targets)), None)
+
+    def _missing_link(self, source: Segment, target: Segment, size: int) -> str | None:
+        here, there = self.topology.leafs_in(source), self.topology.leafs_in(target)
+        if self._all_crossed(self.topology.links_among(here, there), size):
+            return None
+        for crossed in [*directions(self.topology, here, there), *directions(self.topology, there, here)]:
+            if self.links.get(crossed, 0) < size:
+                return f"{crossed[0]} from {crossed[1]}"
+        return None
+
+    def proven(self, host: str) -> int:
+        """Return the size that a host is proven to send and to receive."""
+        return min(self.sent.get(host, 0), self.heard.get(host, 0))
+
+    def _least(self, segment: Segment) -> tuple[str, int]:
+        """Return the host of a segment that is proven least, and its size."""
+        sizes = [(str(end), self.proven(str(end))) for end in self.topology.hosts_in(segment)]
+        return min(sizes, key=lambda each: each[1], default=("", 1 << 16))
+
+    def _all_crossed(self, links: list[Link], size: int) -> bool:
+        key = (id(links), size)
+        if key not in self._whole:
+            ways = ((link, port.device) for link in links for port in link.ends)
+            self._whole[key] = all(self.links.get(way, 0) >= size for way in ways)
+        return self._whole[key]
+
+
+def directions(topology: Any, here: Sequence[str], there: Sequence[str]) -> Iterator[tuple[Link, str]]:
+    """Yield (link, the device that sends) of every equal-cost path between switches."""
+    found: dict[tuple[Link, str], None] = {}
+    for start in here:
+        ways = [way for stop in there for way in topology.graph.shortest_paths(start, stop)]
+        shortest = min(map(len, ways), default=0)
+        for way in (way for way in ways if len(way) == shortest):
+            for near, far in zip(way, way[1:]):
+                found.update(((link, near), None) for link in topology.between(near, far))
+    yield from found
+
+
+def check_coverage(plan: Plan, live: Live) -> None:
+    """Raise NotProven for a lift before the gates of the steps it needs have probed what it will cross."""
+    moments = Moments(plan)
+    together = Coverage(live)
+    for position, step in enumerate(plan.steps):
+        if any(_is_lift(change, live) for change in step.changes):
+            coverage = together
+            if not moments.in_a_row:
+                coverage = Coverage(live)
+                for need in sorted(moments.before[position]):
+                    coverage.add(plan.steps[need].gate)
+            _check_step(step, live, coverage)
+        together.add(step.gate)
+
+
+def _is_lift(change: Change, live: Live) -> bool:
+    return change.field == "route_mtu" and bool(change.prefix) and (change.to or 0) > live.intent.baseline_ip_mtu
+
+
+def _check_step(step: Step, live: Live, coverage: Coverage) -> None:
+    known: dict[Any, str | None] = {}
+    for change in step.changes:
+        end = End(change.host, change.interface)
+        source = live.topology.segment_of(end)
+        if source is None or not _is_lift(change, live):
+            continue
+        targets = live.subnets.segments(change.prefix or "")
+        if all(live.topology.hosts_in(target) == [end] for target in targets[:2]):
+            continue  # nobody else is there
+        key = (source.name, change.prefix, change.to)  # hosts of one segment differ in their own probes only
+        if key not in known:
+            known[key] = coverage.missing(source, targets, change.to)
+        missing = known[key] or (str(end) if coverage.proven(str(end)) < change.to else None)
+        if missing:
+            raise NotProven(
+                f"{step.id}: no step that this one needs proves {missing} at {change.to} before it is used: {end} is"
+                f" lifted towards {change.prefix}",
+                step=step.id,
+                host=change.host,
+                object=change.object,
+                advice="Probe first: the gates rack_receive and cross_rack do",
+            )

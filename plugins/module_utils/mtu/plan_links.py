@@ -1,0 +1,235 @@
+"""The stage fabric, first half: the routed links, what joins a pair first, then one plane after the other.
+
+Both ends of a link change in one step. Links that run OSPF or IS-IS, and those whose platform re-adds the interface on
+a change, are drained before and undrained after (design rules 2 and 10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable, Sequence
+
+from .errors import JumboError
+from .intent_types import End, Link, natural_key
+from .planner import Planner
+from .scope import LinkTarget
+from .steps import Change, Outage
+from .traits import READD_SECONDS, traits_of
+
+STAGE = "fabric"
+ADJACENCY = ("ospf", "isis")
+
+
+@dataclass(frozen=True)
+class LinkWork:
+    """What one routed link lacks."""
+
+    target: LinkTarget
+    changes: tuple[Change, ...]
+
+    @property
+    def link(self) -> Link:
+        """The link."""
+        return self.target.link
+
+
+@dataclass
+class Raised:
+    """What the links of the fabric carry once the steps of this plan are done, and the last wave used."""
+
+    sizes: dict[Link, int]
+    wave: int
+
+
+def plan_links(planner: Planner) -> Raised:
+    """Append a step per plane (or part of one), with its drain and undrain where it needs them."""
+    works = {
+        target.link: _work_on(planner, target) for target in map(planner.scope.link_target, planner.topology.uplinks())
+    }
+    chosen = STAGE in planner.intent.stages
+    raised: set[Link] = set()
+    wave = 0
+    for name, links in _planes(planner).items() if chosen else ():
+        here = [works[link] for link in links]
+        if _left_out(planner, name, here):
+            continue
+        todo = [work for work in here if _may_change(planner, work)]
+        raised |= {work.link for work in todo}
+        for part in _parts(planner, name, [work for work in todo if work.changes]):
+            wave += 1
+            _raise(planner, name, wave, part)
+    if chosen:
+        _refuse_small(planner, works.values(), raised)
+    return Raised(_sizes(planner, works.values(), raised), wave)
+
+
+def _planes(planner: Planner) -> dict[str, list[Link]]:
+    """Return the links by plane; what joins the members of a pair stands first, by the pair's name."""
+    joins: dict[str, list[Link]] = {}
+    planes: dict[str, list[Link]] = {}
+    for plane, links in planner.topology.planes().items():
+        for link in links:
+            if planner.topology.is_within_pair(link):
+                joins.setdefault(planner.topology.unit_of(link.a.device), []).append(link)
+            else:
+                planes.setdefault(plane, []).append(link)
+    return {**joins, **planes}
+
+
+def _ends(planner: Planner, link: Link) -> list[End]:
+    return [planner.topology.logical(port) for port in link.ends]
+
+
+def _work_on(planner: Planner, target: LinkTarget) -> LinkWork:
+    changes = []
+    for end in _ends(planner, target.link):
+        size = planner.live.ip_mtu(end)
+        if size is not None and size < target.ip_mtu:
+            changes.append(planner.scope.size_change(end, target.ip_mtu, target.link.tagging))
+        elif size is not None and size > target.ip_mtu:
+            text = f"{end} is at {size}, above the {target.ip_mtu} that {target.link} shall carry: it is left as it is"
+            planner.scope.note(text)
+    return LinkWork(target, tuple(changes))
+
+
+def _left_out(planner: Planner, plane: str, works: Sequence[LinkWork]) -> bool:
+    """Note what leaves a whole plane out: one switch that may not be touched, or was not read."""
+    blocked = {
+        str(end)
+        for work in works
+        if not _is_done(planner, work)
+        for end in _ends(planner, work.link)
+        if not planner.scope.may_change(end)
+    }
+    if blocked:
+        names = ", ".join(sorted(blocked, key=natural_key))
+        planner.scope.note(f"The plane of {plane} is left out: {names} may not be touched or was not read.")
+    return bool(blocked)
+
+
+def _may_change(planner: Planner, work: LinkWork) -> bool:
+    """Tell whether both ends may be touched; a link that carries enough as it is stays so without being touched."""
+    return all(planner.scope.may_change(end) for end in _ends(planner, work.link))
+
+
+def _is_done(planner: Planner, work: LinkWork) -> bool:
+    """Tell whether a link carries what jumbo packets need as it is, so that nobody has to touch it."""
+    sizes = [planner.live.ip_mtu(end) for end in _ends(planner, work.link)]
+    return all(size is not None and size >= planner.scope.needed for size in sizes)
+
+
+def _parts(planner: Planner, plane: str, works: Sequence[LinkWork]) -> list[list[LinkWork]]:
+    """Split a plane by leafs where it has more switches than may change at once; both ends stay together.
+
+    The two members of a pair are never in one part: they are one failure domain.
+    """
+    parts: list[tuple[dict[str, None], list[LinkWork]]] = []
+    room = max(1, planner.intent.max_wave - 1)
+    place: dict[str, int] = {}
+    for work in works:
+        far = next((end.device for end in work.link.ends if end.device != plane), plane)
+        if far not in place:
+            partner = planner.topology.partner_of(far)
+            fitting = (n for n, (devices, _some) in enumerate(parts) if len(devices) < room and partner not in devices)
+            place[far] = next(fitting, len(parts))
+            if place[far] == len(parts):
+                parts.append(({}, []))
+            parts[place[far]][0][far] = None
+        parts[place[far]][1].append(work)
+    return [works for _devices, works in parts]
+
+
+def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -> None:
+    """Append one step for both ends of these links, between drain and undrain where some need that."""
+    changes: dict[tuple[str, str], Change] = {}
+    pairs = []
+    for work in works:
+        for change in work.changes:
+            changes.setdefault((change.host, change.object), change)
+        a, b = _ends(planner, work.link)
+        pairs += [(a, b), (b, a)]
+    sizes = [work.target.ip_mtu for work in works]
+    drained = [work.link for work in works if _needs_drain(planner, work.link)]
+    if drained:
+        _refuse_cut_off(planner, drained)
+        text = f"Every link of other planes is up, so traffic has another way while those of {plane} are drained."
+        gate = planner.gate("cross_rack", _alternatives(planner), [planner.intent.baseline_ip_mtu], ecmp=True)
+        planner.add(STAGE, wave, "drain", _drains(planner, drained, False, True), gate, text)
+    text = (
+        f"Nobody is lifted across {plane} yet; both ends of each link change together, other planes stay as they are."
+    )
+    gate = planner.gate("leg", pairs, sizes)
+    outage = [Outage(str(link), READD_SECONDS) for link in drained if _is_readded(planner, link)]
+    planner.add(STAGE, wave, "link", list(changes.values()), gate, text, atomic=True, outage=outage)
+    if drained:
+        text = f"Both ends of each link of {plane} are confirmed at their new size and no timer is armed."
+        planner.add(
+            STAGE, wave, "undrain", _drains(planner, drained, True, False), planner.gate("leg", pairs, sizes), text
+        )
+
+
+def _needs_drain(planner: Planner, link: Link) -> bool:
+    return link.routing in ADJACENCY or _is_readded(planner, link)
+
+
+def _is_readded(planner: Planner, link: Link) -> bool:
+    return any(traits_of(planner.intent.devices[end.device].platform).readds for end in link.ends)
+
+
+def _drains(planner: Planner, links: Iterable[Link], before: bool, to: bool) -> list[Change]:
+    ends = dict.fromkeys(end for link in links for end in _ends(planner, link))
+    return [Change(end.device, end.interface, "drained", before, to) for end in ends]
+
+
+def _alternatives(planner: Planner) -> list[tuple[End, End]]:
+    """Return pairs of hosts, one per segment, whose packets of the old size must find their other way."""
+    firsts = [hosts[0] for hosts in (planner.hosts([s]) for s in planner.topology.jumbo_segments()) if hosts]
+    read = [end for end in firsts if planner.live.is_read(end.device)]
+    return [pair for pair in planner.topology.near(read) if planner.topology.path_count(*pair)]
+
+
+def _refuse_cut_off(planner: Planner, links: Sequence[Link]) -> None:
+    """Note a problem where racks have no other way while these links are drained."""
+    topology = planner.topology
+    gone = frozenset(
+        frozenset((k.a.device, k.b.device))
+        for k in links
+        if set(topology.between(k.a.device, k.b.device)) <= set(links)
+    )
+    before, after = topology.graph.parts(), topology.graph.parts(gone)
+    first: dict[int, str] = {}
+    for leaf in dict.fromkeys(d for s in topology.jumbo_segments() for d in topology.leafs_in(s) if d in before):
+        other = first.setdefault(before[leaf], leaf)
+        if after[leaf] != after[other] and not planner.intent.waived("only_path", leaf, other, *map(str, links)):
+            planner.scope.problems.append(
+                JumboError(
+                    f"it must be drained to be raised, and {other} and {leaf} have no other way meanwhile",
+                    object=", ".join(map(str, links)),
+                    variable="jumbo_links",
+                    wish=links[0].routing,
+                    advice=f"Add another way, or accept it: jumbo_waivers with kind only_path and object {leaf}",
+                )
+            )
+            return
+
+
+def _refuse_small(planner: Planner, works: Iterable[LinkWork], raised: set[Link]) -> None:
+    """Refuse links that shall be raised and can't carry `jumbo_ip_mtu` with its encapsulation."""
+    for work in works:
+        target = work.target
+        if work.link in raised and target.ip_mtu < planner.scope.needed and target.limited_by:
+            extra = f" and {planner.scope.overhead} of encapsulation" if planner.scope.overhead else ""
+            wanted = planner.scope.needed - planner.scope.overhead
+            reason = f"{target.limited_by} can do {target.ip_mtu} at most, {wanted}{extra} are needed"
+            a, b = _ends(planner, work.link)
+            end = b if target.limited_by == str(b) else a
+            planner.scope.refuse(end.device, end.interface, reason, wanted)
+
+
+def _sizes(planner: Planner, works: Iterable[LinkWork], raised: set[Link]) -> dict[Link, int]:
+    """Return what each link carries once the planes of this plan are raised."""
+    found = {}
+    for work in works:
+        coming = {End(change.host, change.object): change.to for change in work.changes if work.link in raised}
+        found[work.link] = min(coming.get(end, planner.live.ip_mtu(end) or 0) for end in _ends(planner, work.link))
+    return found
