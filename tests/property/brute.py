@@ -112,29 +112,39 @@ def subsets(lengths):
 
 
 class Walker:
-    """Walks packets through the fabric: next hops by breadth-first distance, sizes as they are in a world."""
+    """Walks packets through the fabric: next hops by breadth-first distance, sizes as they are in a world.
+
+    A host's interface has one cable, or one per member of its bond. The two leafs of a pair reach each other's hosts by
+    their peer link; leafs of a stretched segment by the routed links, which then switch.
+    """
 
     def __init__(self, hosts):
         variables = next(iter(hosts.values()))["variables"]
-        self.cables = {}
+        lags = variables.get("jumbo_lags", ())
+        bonds = {f"{g['device']}:{m}": f"{g['device']}:{g['name']}" for g in lags for m in g["members"]}
+        pairs = [pair["devices"] for pair in variables.get("jumbo_pairs", ())]
+        self.cables = {}  # host's end -> ports of leafs
         self.neighbours = {}
+        self.peer = {}  # (leaf, other leaf of its pair) -> (port, port)
         for entry in variables["jumbo_links"]:
             a, b = entry["ends"] if isinstance(entry, dict) else entry
-            self.cables[a], self.cables[b] = b, a
             one, other = a.split(":")[0], b.split(":")[0]
             if isinstance(entry, dict):
                 self.neighbours.setdefault(one, []).append((a, b, other))
                 self.neighbours.setdefault(other, []).append((b, a, one))
+            elif any({one, other} == set(pair) for pair in pairs):
+                self.peer[one, other], self.peer[other, one] = (a, b), (b, a)
+            else:
+                self.cables.setdefault(bonds.get(a, a), []).append(b)
         self.segments = [s for s in variables["jumbo_segments"] if s["role"] == "jumbo"]
         self.home = {member: s for s in self.segments for member in s["members"]}
-        self.gateway = {s["name"]: next(m for m in s["members"] if ":Vlan" in m) for s in self.segments}
+        self.gateways = {s["name"]: [m for m in s["members"] if ":Vlan" in m] for s in self.segments}
         self._distances = {}
         ends = [(a, b) for a in self.hosts() for b in self.home if a != b]
         self.ways = {pair: list(self.steps_to(*pair)) for pair in ends}
-        self.prefix = {member: segment["subnets"][0] for member, segment in self.home.items()}
-        self.deliveries = [
-            (self.gateway[s["name"]], m) for s in self.segments for m in s["members"] if ":Vlan" not in m
-        ]
+        self.prefixes = {member: segment["subnets"] for member, segment in self.home.items()}
+        self.deliveries = [(g, m) for s in self.segments for g in self.gateways[s["name"]] for m in s["members"]]
+        self.deliveries = [(gateway, member) for gateway, member in self.deliveries if ":Vlan" not in member]
         # What a pair's packets cross on any of its paths, and the pairs that a device has to do with.
         self.crossed = {}
         self.about = {}
@@ -162,15 +172,38 @@ class Walker:
     def steps_to(self, source, target):
         """Yield every list of (what sends, what receives, whether it routes) from a host to a member."""
         here, there = self.home[source], self.home[target]
-        port = self.cables[source]
-        first = (source, port, True)
-        last = self.cables.get(target)
-        if here is there:
-            yield [first] + ([(last, target, False)] if last else [])
+        for port in self.cables[source]:
+            first, leaf = (source, port, True), port.split(":")[0]
+            if here is there:
+                yield from ([first, *rest] for rest in self.delivery(leaf, target))
+                continue
+            stops = [gateway.split(":")[0] for gateway in self.gateways[there["name"]]]
+            nearest = min(self.distance(leaf, stop) for stop in stops)
+            for stop in (stop for stop in stops if self.distance(leaf, stop) == nearest):
+                gateway = next(g for g in self.gateways[there["name"]] if g.startswith(f"{stop}:"))
+                for middle in self._routes(leaf, stop):
+                    for rest in self.delivery(stop, target):
+                        yield [first, *middle, (gateway, rest[0][1] if rest else gateway, True), *rest]
+
+    def delivery(self, leaf, target):
+        """Yield the steps from a leaf to a member of its segment: by its own port, by the peer link, by the fabric."""
+        ports = self.cables.get(target)
+        if not ports:  # a gateway: the switch itself
+            stop = target.split(":")[0]
+            yield from [[]] if stop == leaf else self._towards(leaf, stop)
             return
-        leaf, far = port.split(":")[0], self.gateway[there["name"]].split(":")[0]
-        for middle in self._routes(leaf, far):
-            yield [first, *middle] + ([(self.gateway[there["name"]], target, True)] if last else [])
+        local = [port for port in ports if port.split(":")[0] == leaf]
+        if local:
+            yield from ([(port, target, False)] for port in local)
+            return
+        for port in ports:
+            yield from ([*way, (port, target, False)] for way in self._towards(leaf, port.split(":")[0]))
+
+    def _towards(self, leaf, stop):
+        if (leaf, stop) in self.peer:
+            yield [(*self.peer[leaf, stop], False)]
+        else:
+            yield from ([(port, entry, False) for port, entry, _routed in way] for way in self._routes(leaf, stop))
 
     def _routes(self, leaf, far):
         if leaf == far:
@@ -184,7 +217,8 @@ class Walker:
 
 @functools.cache
 def covers(outer, inner):
-    return ip_network(outer).supernet_of(ip_network(inner))
+    one, other = ip_network(outer), ip_network(inner)
+    return one.version == other.version and one.supernet_of(other)
 
 
 @functools.cache
@@ -192,18 +226,19 @@ def length(prefix):
     return ip_network(prefix).prefixlen
 
 
-def sent(world, source, prefix):
-    """Return what a host sends at most to a prefix: the most specific route's MTU, at most the link's.
+def sent(world, source, prefixes):
+    """Return what a host sends at most to some prefixes: the most specific route's MTU, at most the link's.
 
-    Everywhere else (None) goes by the least specific route.
+    Everywhere else (None) goes by the least specific route of either family. Routes inside a prefix count as well.
     """
     device, name = source.split(":")
     link, routes = world.sizes[device][name], world.routes[device][name]
-    if prefix is None:
-        mtu = routes[min(routes, key=length)]
+    if prefixes is None:
+        chosen = [min((p for p in routes if ip_network(p).version == v), key=length, default=None) for v in (4, 6)]
     else:
-        mtu = routes[max((p for p in routes if covers(p, prefix)), key=length)]
-    return link if mtu is None else min(link, mtu)
+        chosen = [max((p for p in routes if covers(p, prefix)), key=length) for prefix in prefixes]
+        chosen += [p for p in routes for prefix in prefixes if covers(prefix, p)]
+    return max(link if routes[p] is None else min(link, routes[p]) for p in chosen if p is not None)
 
 
 def faults(world, walker, device=None):
@@ -219,7 +254,7 @@ def faults(world, walker, device=None):
         if device in (None, source.split(":")[0]) and sent(world, source, None) > BASELINE:
             yield f"{source} sends {sent(world, source, None)} to everywhere"
     for source, target in walker.about.get(device, walker.ways) if device else walker.ways:
-        size = sent(world, source, walker.prefix[target])
+        size = sent(world, source, walker.prefixes[target])
         if size > BASELINE:  # everything carries the baseline
             small = [end for end in walker.crossed[source, target] if sizes[end] < size]
             if small:

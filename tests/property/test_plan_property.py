@@ -8,26 +8,47 @@ import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_plan, lowering_steps
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from property.brute import judge
-from unit.mtu.fabric import applied, inventory, load, states
+from unit.mtu.fabric import applied, inventory, load, paired, states, stretched, with_ipv6
 
-SLOW = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Shrinking a whole fabric takes minutes; what failed is printed, small enough to read.
+NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+SLOW = settings(max_examples=6, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
 def fabrics(draw, leafs=6):
     """Leaf-spine fabrics of all sorts: planes, racks, waves, an underlay that is large already, racks done already."""
-    racks = draw(st.integers(2, leafs))
-    hosts = inventory(
+    kind = draw(st.sampled_from(["routed", "routed", "paired", "stretched"]))
+    shared = {
+        "jumbo_max_wave": draw(st.integers(1, 5)),
+        "jumbo_ip_mtu": draw(st.sampled_from([4000, 8950, 9000])),
+    }
+    racks = draw(st.integers(2, leafs if kind == "routed" else 3))
+    if kind == "paired":
+        hosts = paired(draw(st.integers(2, 3)), racks, draw(st.integers(1, 2)), draw(st.integers(0, 1)), **shared)
+    elif kind == "stretched":
+        hosts = stretched(draw(st.integers(2, 3)), racks, draw(st.integers(1, 2)), **shared)
+    else:
+        hosts = routed(draw, racks, shared)
+    if draw(st.booleans()):
+        hosts = with_ipv6(hosts)
+    if draw(st.booleans()):
+        for link in hosts["spine1"]["variables"]["jumbo_links"]:
+            if isinstance(link, dict):
+                link["routing"] = "isis"
+    return hosts, draw(st.sampled_from([1500, 9100, 9214]))
+
+
+def routed(draw, racks, shared):
+    return inventory(
         spines=draw(st.integers(2, 4)),
         leafs=racks,
         hosts=draw(st.integers(1, 4 if racks < 4 else 2)),
-        jumbo_max_wave=draw(st.integers(1, 5)),
-        jumbo_ip_mtu=draw(st.sampled_from([4000, 8950, 9000])),
+        **shared,
     )
-    return hosts, draw(st.sampled_from([1500, 9100, 9214]))
 
 
 def prepared(fabric):
@@ -117,7 +138,7 @@ def lift_more(plan, data):
     return Plan(tuple(replace(s, changes=(*s.changes, wrong)) if s is step else s for s in plan.steps))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
 @given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more]), st.data())
 def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
     hosts, intent, topology, found = prepared(fabric)

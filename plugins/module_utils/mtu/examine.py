@@ -10,6 +10,7 @@ from .limits import BLACKHOLE, PTB, Cap, Limit, Limits
 from .live import Live
 from .moments import START, Moments
 from .proof_rules import PROBES, NotProven
+from .routes import covers
 from .topology import Hop
 
 Way = Sequence[tuple[Limit, "Hop | None"]]
@@ -47,8 +48,11 @@ class Examiner:
 
     def sender(self, moment: int, end: End, source: Segment, target: Segment) -> None:
         """Hold a host's largest packet towards a segment against every path to every member of it."""
-        for subnet in target.subnets:
-            sizes = {sender.size(subnet): why for sender, why in self.values.track(end).at(moment).items()}
+        values = self.values.track(end).at(moment)
+        lifted = {prefix for value in values for prefix, _mtu in value.lifts}
+        inside = [prefix for prefix in sorted(lifted) if any(covers(subnet, prefix) for subnet in target.subnets)]
+        for subnet in dict.fromkeys((*target.subnets, *inside)):
+            sizes = {sender.size(subnet): why for sender, why in values.items()}
             size = max(sizes)
             if size <= self.limits.floor().at(moment):
                 continue

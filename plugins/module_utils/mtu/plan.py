@@ -12,6 +12,7 @@ from .plan_cross import plan_cross
 from .plan_links import plan_links
 from .plan_rack import plan_racks
 from .plan_soak import plan_soak
+from .plan_stretched import plan_stretched
 from .planner import Planner
 from .scope import Scope
 from .steps import Change, DeadMan, Gate, Outage, Plan, Step
@@ -45,7 +46,9 @@ def _make(
     scope = Scope(Live(intent, topology, states), touchable)
     planner = Planner(scope)
     plan_racks(planner)
-    plan_cross(planner, plan_links(planner))
+    raised = plan_links(planner)
+    plan_stretched(planner, raised)
+    plan_cross(planner, raised)
     plan_soak(planner)
     if scope.problems:
         raise InvalidIntent(tuple(scope.problems))

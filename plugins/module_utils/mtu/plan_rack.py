@@ -6,12 +6,13 @@ its hosts it would drop in silence what it now answers with "fragmentation neede
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from .intent_types import Segment
 from .planner import Planner
 from .scope import SegmentWork
 from .steps import Change
+from .wave import Row, expose, raise_gateways, raise_hosts, raise_ports
 
 
 def plan_racks(planner: Planner) -> None:
@@ -27,7 +28,7 @@ def plan_racks(planner: Planner) -> None:
     )
     for stage, racks in stages:
         chosen = stage in planner.intent.stages
-        todo = [rack for rack in racks if _usable(planner, stage, chosen, works[rack])]
+        todo = [rack for rack in racks if usable(planner, stage, chosen, works[rack])]
         number = 0
         for batch in _batches(planner, stage, todo, works):
             ready = [work for rack in batch for work in works[rack] if planner.is_ready(work.segment)]
@@ -55,11 +56,13 @@ def _batches(
 def _segments_by_rack(planner: Planner) -> dict[str, list[SegmentWork]]:
     found: dict[str, list[SegmentWork]] = {}
     for segment in planner.topology.jumbo_segments():
+        if len(planner.topology.units_in(segment)) > 1:
+            continue  # stretched over the fabric, which comes first: see plan_stretched.py
         found.setdefault(planner.rack_of(segment), []).append(planner.scope.work_on(segment))
     return {rack: found[rack] for rack in planner.topology.racks if rack in found}
 
 
-def _usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentWork]) -> bool:
+def usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentWork]) -> bool:
     """Note which segments of a rack will be ready, refuse sizes that can't be; True where the rack has steps."""
     scope = planner.scope
     for work in works:
@@ -83,42 +86,21 @@ def _has_steps(planner: Planner, work: SegmentWork) -> bool:
 
 
 def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork]) -> int:
-    """Append the phases of one wave; return 1 where it has any."""
-    before = len(planner.steps)
+    """Append the phases of one wave; return how many wave numbers it took: members of pairs have waves of their own."""
     segments = [work.segment for work in works]
-    names = ", ".join(segment.name for segment in segments)
     planner.done.update((segment.name, segment) for segment in segments)
+    row = Row(planner, stage, wave)
     lifts = _lifts(planner, segments)
-    l2 = _unique(change for work in works for change in work.l2)
-    hosts = _unique(change for work in works for change in work.hosts)
-    svi = _unique(change for work in works for change in work.svi)
-    if l2:
-        text = "The ports accept larger frames before anybody may send them."
-        planner.add(stage, wave, "l2", l2, None, text)
-    first = None
-    if hosts or lifts:  # proven anew before each lift, also where the hosts were raised in an earlier run
-        gate = planner.gate("rack_receive", planner.near_pairs(segments), [s.ip_mtu for s in segments], ecmp=True)
-        if hosts or gate:
-            text = f"Every port of {names} carries its size; production stays at its old size, routes pinned first."
-            first = planner.add(stage, wave, "host_link", hosts, gate, text)
-    if svi:
-        pairs = [(g, end) for s in segments for g in planner.topology.gateways(s) for end in planner.hosts([s])]
-        gate = planner.gate("gateway", pairs, [s.ip_mtu for s in segments])
-        planner.add(stage, wave, "svi", svi, gate, f"Every host of {names} receives its size and has persisted it.")
+    raise_ports(row, works)
+    first = raise_hosts(row, works, prove=bool(lifts))
+    raise_gateways(row, works)
     if lifts:
         gate = planner.gate("lifted", planner.near_pairs(segments), [change.to for change in lifts])
+        names = ", ".join(segment.name for segment in segments)
         text = f"Hosts and gateways of {names} are confirmed and persisted, and no timer is armed there."
-        last = planner.add(stage, wave, "lift", lifts, gate, text)
-        _expose(planner, segments, first or last, last)
-    return int(len(planner.steps) > before)
-
-
-def _unique(changes: Iterable[Change]) -> list[Change]:
-    """Keep the first change of each object: a port may carry several segments."""
-    found: dict[tuple[str, str, str], Change] = {}
-    for change in changes:
-        found.setdefault((change.host, change.object, change.field), change)
-    return list(found.values())
+        last = row.add("lift", lifts, gate, text)
+        expose(planner, segments, first or last, last)
+    return row.taken
 
 
 def _lifts(planner: Planner, segments: Sequence[Segment]) -> list[Change]:
@@ -157,20 +139,3 @@ def _between(planner: Planner, stage: str, wave: int, fresh: Sequence[Segment]) 
         gate = planner.gate("lifted", pairs, [size])
         planner.add(stage, wave, "lift", lifts, gate, "Every path between the segments is proven in both directions.")
     return wave - before
-
-
-def _expose(planner: Planner, segments: Sequence[Segment], first: str, last: str) -> None:
-    """List the traffic that pins do not bound (design rule 4): it may be large from the moment the links are."""
-    for segment in segments:
-        for kind in ("multicast", "broadcast", "pmtu_ignoring"):
-            sentence = f"{kind} senders in {segment.name} may send up to {segment.ip_mtu} from {first} on"
-            planner.exposures.append(
-                {
-                    "class": kind,
-                    "segment": segment.name,
-                    "ip_mtu": segment.ip_mtu,
-                    "from_step": first,
-                    "to_step": last,
-                    "sentence": sentence,
-                }
-            )

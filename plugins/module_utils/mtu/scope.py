@@ -20,6 +20,7 @@ class SegmentWork:
     """The changes that make a segment's members receive and its gateways send the segment's size."""
 
     segment: Segment
+    joins: tuple[Change, ...]  # both ends of the peer links of pairs
     l2: tuple[Change, ...]
     hosts: tuple[Change, ...]
     svi: tuple[Change, ...]
@@ -27,7 +28,7 @@ class SegmentWork:
     @property
     def changes(self) -> tuple[Change, ...]:
         """All of them, in the order of their phases."""
-        return (*self.l2, *self.hosts, *self.svi)
+        return (*self.joins, *self.l2, *self.hosts, *self.svi)
 
 
 @dataclass(frozen=True)
@@ -88,29 +89,41 @@ class Scope:
         for end in self.topology.hosts_in(segment):
             for link in self.topology.access_links(end):
                 port = self.topology.logical(link.other(link.end_on(end.device)))
-                size = self.live.ip_mtu(port)
-                if size is not None and size < segment.ip_mtu:
-                    most = min(self.intent.underlay_ip_mtu, self.live.limit(port) or self.intent.underlay_ip_mtu)
-                    l2[port] = self.size_change(port, max(most, segment.ip_mtu), link.tagging)
-            hosts += self._host_changes(end, segment.ip_mtu)
-        gateways = self.topology.gateways(segment)
-        sizes = {gateway: self.live.ip_mtu(gateway) for gateway in gateways}
-        svi = [self.size_change(g, segment.ip_mtu) for g, size in sizes.items() if size not in (None, segment.ip_mtu)]
-        return SegmentWork(segment, tuple(l2.values()), tuple(hosts), tuple(svi))
+                l2.update(self._port_change(port, segment.ip_mtu, link.tagging))
+            hosts += self._pin(end, segment.ip_mtu) + self._raise(end, segment.ip_mtu)
+        joins: dict[End, Change] = {}
+        for pair in dict.fromkeys(filter(None, map(self.topology.pair_of, self.topology.leafs_in(segment)))):
+            for link in self.topology.peer_links(pair):
+                for port in link.ends:
+                    joins.update(self._port_change(self.topology.logical(port), segment.ip_mtu, link.tagging))
+        svi: list[Change] = []
+        for gateway in self.topology.gateways(segment):
+            size = self.live.ip_mtu(gateway)
+            above = size is not None and size > segment.ip_mtu
+            svi += [self.size_change(gateway, segment.ip_mtu)] if above else self._raise(gateway, segment.ip_mtu)
+        return SegmentWork(segment, tuple(joins.values()), tuple(l2.values()), tuple(hosts), tuple(svi))
 
-    def _host_changes(self, end: End, size: int) -> list[Change]:
-        """Return pin, then link: raised first, a host would send large packets at once."""
-        changes = []
+    def _port_change(self, port: End, size: int, tagging: str) -> dict[End, Change]:
+        """Return the change of a switched port that is too small: to as much as it can do."""
+        found = self.live.ip_mtu(port)
+        if found is None or found >= size:
+            return {}
+        most = min(self.intent.underlay_ip_mtu, self.live.limit(port) or self.intent.underlay_ip_mtu)
+        return {port: self.size_change(port, max(most, size), tagging)}
+
+    def _pin(self, end: End, size: int) -> list[Change]:
+        """Return the pin that comes before the link: raised first, a host would send large packets at once."""
         wanted = self.live.pin_wanted(end)
         if self.live.is_read(end.device) and self.live.pin(end) is None and size > wanted:
-            changes.append(Change(end.device, end.interface, "route_mtu", None, wanted))
-        parent = self.live.parent(end)
-        below = [(parent, parent_needs(self._platform(end), self._kind(end), size))] if parent else []
-        for interface, wish in (*below, (end, size)):
-            current = self.live.ip_mtu(interface)
-            if current is not None and current < wish:
-                changes.append(self.size_change(interface, wish))
-        return changes
+            return [Change(end.device, end.interface, "route_mtu", None, wanted)]
+        return []
+
+    def _raise(self, end: End, size: int) -> list[Change]:
+        """Return the changes of an interface and of what it stands on, parents before children."""
+        stack = self.live.stack(end)
+        wishes = [(each, parent_needs(self._platform(end), self._kind(end), size)) for each in stack[:-1]]
+        sizes = [(each, wish, self.live.ip_mtu(each)) for each, wish in (*wishes, (end, size))]
+        return [self.size_change(each, wish) for each, wish, found in sizes if found is not None and found < wish]
 
     def _platform(self, end: End) -> str:
         return self.intent.devices[end.device].platform
@@ -145,6 +158,9 @@ class Scope:
         host, found = end.device, []
         if self.live.ip_mtu(end) is None:
             return [f"{end} was not read"]
+        guests = ", ".join(map(str, self.live.guests(end)))
+        if guests and not self.intent.waived("unmanaged_member", host, str(end)):
+            found.append(f"guests are bridged to {end} by {guests} and receive what they are set to (unmanaged_member)")
         if self.live.forwards(host):
             found.append(f"{host} forwards packets for others, so it must not be pinned")
         if not self.live.persists(host) and not self.intent.waived("no_dead_man", host, str(end)):

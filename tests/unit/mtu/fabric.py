@@ -53,6 +53,56 @@ def _host(platform: str, groups: list[str], variables: dict[str, Any]) -> dict[s
     return {"platform": platform, "groups": groups, "variables": variables}
 
 
+def paired(spines: int = 2, pairs: int = 2, hosts: int = 2, single: int = 0, **shared: Any) -> dict[str, Any]:
+    """Racks of two leafs (an MLAG pair): `hosts` on both by a bond, `single` more on the first leaf alone."""
+    variables: dict[str, Any] = {"jumbo_links": [], "jumbo_segments": [], "jumbo_lags": [], "jumbo_pairs": []}
+    found: dict[str, Any] = {f"spine{s}": _host("eos", ["spines"], variables) for s in range(1, spines + 1)}
+    number = 0
+    for rack in range(1, pairs + 1):
+        both = [f"leaf{rack}a", f"leaf{rack}b"]
+        variables["jumbo_pairs"].append({"name": f"pair{rack}", "devices": both, "peer_link": "Ethernet48"})
+        variables["jumbo_links"].append([f"{leaf}:Ethernet48" for leaf in both])
+        for side, leaf in enumerate(both):
+            found[leaf] = _host("eos", ["leafs"], variables)
+            for spine in range(1, spines + 1):
+                ends = [f"{leaf}:Ethernet{spine}", f"spine{spine}:Ethernet{2 * rack - 1 + side}"]
+                variables["jumbo_links"].append({"ends": ends, "routing": "static"})
+        members = [f"{leaf}:Vlan10" for leaf in both]
+        for port in range(1, hosts + single + 1):
+            number += 1
+            host, dual = f"h{number}", port <= hosts
+            found[host] = _host("linux", ["servers"], variables)
+            for side in range(2 if dual else 1):
+                variables["jumbo_links"].append([f"{host}:eth{side + 1}", f"{both[side]}:Ethernet{10 + port}"])
+            if dual:
+                variables["jumbo_lags"].append({"device": host, "name": "bond0", "members": ["eth1", "eth2"]})
+            members.append(f"{host}:bond0" if dual else f"{host}:eth1")
+        subnets = [f"10.10.{rack}.0/24"]
+        segment = {"name": f"back{rack}", "vlan": 10, "subnets": subnets, "role": "jumbo", "members": members}
+        variables["jumbo_segments"].append(segment)
+    variables.update(shared)
+    return found
+
+
+def stretched(spines: int = 2, leafs: int = 3, hosts: int = 2, **shared: Any) -> dict[str, Any]:
+    """One jumbo segment over all racks of inventory()."""
+    found = inventory(spines, leafs, hosts, **shared)
+    variables = found["h1"]["variables"]
+    back = [segment for segment in variables["jumbo_segments"] if segment["role"] == "jumbo"]
+    whole = {**back[0], "name": "back", "members": [member for segment in back for member in segment["members"]]}
+    others = [segment for segment in variables["jumbo_segments"] if segment["role"] != "jumbo"]
+    variables["jumbo_segments"][:] = [whole, *others]
+    return found
+
+
+def with_ipv6(hosts: dict[str, Any]) -> dict[str, Any]:
+    """Give each jumbo segment an IPv6 subnet too."""
+    variables = next(iter(hosts.values()))["variables"]
+    for number, segment in enumerate(s for s in variables["jumbo_segments"] if s["role"] == "jumbo"):
+        segment["subnets"] = [*segment["subnets"], f"fd00:10:{number + 1}::/64"]
+    return hosts
+
+
 def load(hosts: dict[str, Any]) -> tuple[Intent, Topology]:
     intent = read_intent(hosts)
     return intent, Topology(intent)
@@ -108,6 +158,9 @@ def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
             if intent.devices[member.device].is_host:
                 gateway = segment.subnets[0].rsplit(".", 1)[0] + ".1"
                 found[member.device]["routes"] += _routes(member.interface, segment.subnets[0], gateway, segment.role)
+                for subnet in segment.subnets[1:]:
+                    way = {"gateway": subnet.split("/")[0] + "1", "interface": member.interface, "mtu": None}
+                    found[member.device]["routes"] += [{**way, "prefix": subnet}, {**way, "prefix": "fd00::/16"}]
     return found
 
 
