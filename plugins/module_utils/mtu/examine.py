@@ -129,7 +129,7 @@ class Examiner:
         sizes = {value.link: why for value, why in self.values.track(gateway).at(moment).items()}
         size = max(sizes)
         for member in segment.members:
-            if member.end is None or member.device != gateway.device:
+            if not member.managed or (member.end and self.topology.is_host(member.end)):
                 self._check_delivery(moment, Packet(gateway, member, segment, size, sizes[size]))
         for limit in self.limits.domain(segment):
             if limit.curve.at(moment) < size:

@@ -201,6 +201,11 @@ class Limits:
             if self.topology.access_links(gateway):
                 yield from self.down(gateway)
 
+    def strangers(self, segment: Segment) -> list[Limit]:
+        """Return the limits of the speakers in a segment that aren't ours."""
+        make = (limit for member in segment.members if not member.managed for limit in self.destination(member))
+        return self._group(("strangers", segment.name), lambda: make)
+
     def domain(self, segment: Segment) -> list[Limit]:
         """Return the limits inside a broadcast domain: peer links of its pairs, the underlay where it is stretched."""
         return self._group(("domain", segment.name), lambda: self._domain(segment))

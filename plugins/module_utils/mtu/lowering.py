@@ -7,7 +7,7 @@ any hop be lowered. Gateways follow, then routed links, host links and ports; th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, Sequence
 
 from .intent_types import End
 from .steps import Change, Step
@@ -57,7 +57,17 @@ def lowering_plan(applied: Iterable[Mapping[str, Any]], topology: Topology) -> l
     groups: dict[str, list[Change]] = {name: [] for name in GROUPS}
     for change in _net(applied):
         groups[_group(change, topology)].append(change)
-    return [Lowering(name, tuple(changes), name != "unpin") for name, changes in groups.items() if changes]
+    parts = [(name, part) for name, changes in groups.items() for part in _by_turn(changes, topology)]
+    return [Lowering(name, tuple(part), name != "unpin") for name, part in parts]
+
+
+def _by_turn(changes: Sequence[Change], topology: Topology) -> list[list[Change]]:
+    """Divide changes so that each part holds one member of a pair at most."""
+    turns: dict[int, list[Change]] = {}
+    for change in changes:
+        pair = topology.pair_of(change.host)
+        turns.setdefault(pair.devices.index(change.host) if pair else 0, []).append(change)
+    return [turns[turn] for turn in sorted(turns)]
 
 
 def lowering_phases(applied: Iterable[Mapping[str, Any]], topology: Topology) -> list[str]:
@@ -72,7 +82,9 @@ def lowering_steps(groups: Iterable[Lowering]) -> tuple[Step, ...]:
         needs = (steps[-1].id,) if steps else ()
         text = "Everything before is read back." if steps else "Senders first: a session shrinks only where it is sent."
         phase = _PHASES[group.name]
-        steps.append(Step(f"lower.{group.name}", "lower", wave, phase, group.changes, needs, text))
+        again = sum(step.id.startswith(f"lower.{group.name}") for step in steps)
+        name = f"lower.{group.name}.{again + 1}" if again else f"lower.{group.name}"
+        steps.append(Step(name, "lower", wave, phase, group.changes, needs, text))
     return tuple(steps)
 
 

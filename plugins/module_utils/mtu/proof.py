@@ -89,9 +89,13 @@ class _Prover:
         self.looks += [(moment, len(self.looks), look) for moment in moments]
 
     def _compare_gateway(self, gateway: End, segment: Segment) -> None:
-        """A gateway sends what it routes, and for itself: what it may send at most against what its segment carries."""
+        """A gateway sends what it routes: what it may send at most, against what its segment and its hosts carry.
+
+        Towards other gateways it sends for itself alone, in sessions whose size both ends agree on.
+        """
         most = self.values.track(gateway).most()
-        inside = self.limits.reach(segment, segment)
+        parts = (self.limits.domain, self.limits.hosts, self.limits.strangers)
+        inside = self.limits.least(*(part(segment) for part in parts))
         self._look_at(above(most, inside), lambda moment: self.examiner.gateway(moment, gateway, segment))
 
     def _compare_first_hop(self, end: End, segment: Segment) -> None:

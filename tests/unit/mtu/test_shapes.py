@@ -1,0 +1,244 @@
+"""Pairs, stretched segments, links with an IGP, both families: the order of their plans, and what the proof refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.live import Live
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
+from unit.mtu.fabric import all_changes, changes, inventory, load, paired, planned, states, stretched, with_ipv6
+
+
+def igp(hosts, routing="ospf"):
+    for link in hosts["spine1"]["variables"]["jumbo_links"]:
+        if isinstance(link, dict):
+            link["routing"] = routing
+    return hosts
+
+
+def refused(hosts, spoil):
+    """Plan, spoil the steps, let each need the one before, and return what the proof says."""
+    intent, topology = load(hosts)
+    found = states(intent)
+    steps = []
+    for step in spoil(list(make_plan(intent, topology, found).steps)):
+        steps.append(replace(step, needs=(steps[-1].id,) if steps else ()))
+    with pytest.raises(NotProven) as caught:
+        prove(Plan(tuple(steps)), intent, topology, found)
+    return caught.value
+
+
+def together(steps, one, other):
+    """Put the changes of a later step into an earlier one."""
+    moved = next(step for step in steps if step.id == other)
+    return [replace(s, changes=(*s.changes, *moved.changes)) if s.id == one else s for s in steps if s is not moved]
+
+
+# ---------------------------------------------------------------------- pairs
+
+
+def test_members_of_a_pair_change_one_after_the_other_and_hosts_are_lifted_after_both():
+    plan = planned(paired(pairs=1))
+    assert [(step.id, step.hosts) for step in plan.steps[:4]] == [
+        ("canary.1.host_link", ("h1", "h2")),
+        ("canary.1.svi", ("leaf1a",)),
+        ("canary.2.svi", ("leaf1b",)),
+        ("canary.2.lift", ("h1", "h2")),
+    ]
+    links = [step.hosts for step in plan.steps if step.phase == "link" and step.changes]
+    assert all(len({"leaf1a", "leaf1b"} & set(hosts)) == 1 for hosts in links)
+
+
+def test_a_pair_counts_as_one_switch_of_a_wave():
+    plan = planned(paired(pairs=3, hosts=1, jumbo_max_wave=2))
+    assert [s.hosts for s in plan.steps if s.stage == "leaf" and s.phase == "svi"] == [
+        ("leaf2a", "leaf3a"),
+        ("leaf2b", "leaf3b"),
+    ]
+
+
+def test_both_members_at_once_are_refused():
+    error = refused(paired(), lambda steps: together(steps, "canary.1.svi", "canary.2.svi"))
+    assert (error.verdict, error.step) == ("RULE", "canary.1.svi")
+    assert "both members of the pair pair1" in str(error)
+
+
+def test_a_small_peer_link_comes_first_at_both_ends_and_counts_for_hosts_on_one_leaf():
+    def small(found):
+        for leaf in ("leaf1a", "leaf1b"):
+            found[leaf]["interfaces"]["Ethernet48"].update(ip_mtu=1500, device_mtu=1500, persisted_mtu=1500)
+
+    plan = planned(paired(single=1), change=small)
+    assert (plan.steps[0].id, plan.steps[0].hosts, plan.steps[0].atomic) == ("canary.1.l2", ("leaf1a", "leaf1b"), True)
+    intent, topology = load(paired(single=1))
+    found = states(intent)
+    small(found)
+    steps = [replace(s, needs=() if i == 1 else s.needs) for i, s in enumerate(plan.steps) if i]
+    with pytest.raises(NotProven, match="Ethernet48"):
+        prove(Plan(tuple(steps)), intent, topology, found)
+
+
+def test_hosts_of_a_pair_have_paths_by_both_members():
+    _intent, topology = load(paired())
+    paths = topology.paths(End("h1", "bond0"), End("h3", "bond0"))
+    assert len(paths) == topology.path_count(End("h1", "bond0"), End("h3", "bond0")) == 2 * 2 * 2
+    assert {path[0].ingress.device for path in paths} == {"leaf1a", "leaf1b"}
+
+
+# ---------------------------------------------------------------------- stretched segments
+
+
+def test_a_stretched_segment_follows_its_underlay_with_a_pair_of_hosts_as_canary():
+    hosts = stretched()
+
+    def address(found):
+        for number in range(1, 7):
+            found[f"h{number}"]["interfaces"]["eth1"]["addresses"] = [f"10.10.1.{number}/24"]
+
+    plan = planned(hosts, change=address)
+    assert [step.id for step in plan.steps[:6]] == [
+        "fabric.1.link",
+        "fabric.2.link",
+        "fabric.3.host_link",
+        "fabric.3.svi",
+        "fabric.3.lift",
+        "fabric.4.lift",
+    ]
+    assert changes(plan, "fabric.3.lift") == [
+        ("h1", "eth1 10.10.1.3/32", "route_mtu", 1500, 9000),
+        ("h3", "eth1 10.10.1.1/32", "route_mtu", 1500, 9000),
+    ]
+    assert plan.step("fabric.3.svi").hosts == ("leaf1", "leaf2", "leaf3")
+
+
+@pytest.mark.parametrize("encapsulations", [[], ["vxlan"]])
+def test_a_stretched_segment_before_its_underlay_is_a_black_hole(encapsulations):
+    hosts = stretched(jumbo_encapsulations=encapsulations)
+    error = refused(hosts, lambda steps: [*steps[2:5], *steps[:2], *steps[5:]])
+    assert "its gate cannot pass" in str(error) or error.verdict == "BLACKHOLE"
+
+
+def test_an_underlay_that_is_too_small_leaves_the_segment_out():
+    hosts = stretched(jumbo_stages=["canary", "leaf"])
+    assert planned(hosts).steps == ()
+    intent, _topology = load(stretched())
+    plan = planned(stretched(), touchable=frozenset(intent.devices) - {"spine2"})
+    assert any("stretched segment back is left out" in note for note in plan.notes)
+
+
+# ---------------------------------------------------------------------- OSPF and IS-IS
+
+
+@pytest.mark.parametrize("routing", ["ospf", "isis"])
+def test_links_with_an_igp_are_drained_around_their_change(routing):
+    plan = planned(igp(inventory(), routing))
+    assert [step.id for step in plan.steps if step.stage == "fabric"][:6] == [
+        "fabric.1.drain",
+        "fabric.1.link",
+        "fabric.1.undrain",
+        "fabric.2.drain",
+        "fabric.2.link",
+        "fabric.2.undrain",
+    ]
+    drain = plan.step("fabric.1.drain")
+    assert (drain.gate.name, drain.gate.ip_mtus) == ("cross_rack", (1500,))
+    assert ("spine1", "Ethernet1", "drained", False, True) in changes(plan, "fabric.1.drain")
+
+
+@pytest.mark.parametrize("phase", ["drain", "undrain"])
+def test_a_link_that_is_not_drained_while_its_ends_differ_is_refused(phase):
+    def spoil(steps):
+        return (
+            [s for s in steps if s.id != "fabric.1.drain"]
+            if phase == "drain"
+            else together(steps, "fabric.1.link", "fabric.1.undrain")
+        )
+
+    assert "ospf" in str(refused(igp(inventory()), spoil))
+
+
+def test_one_end_drained_is_not_enough():
+    def half(steps):
+        return [
+            replace(s, changes=tuple(c for c in s.changes if c.host != "leaf1")) if s.id == "fabric.1.drain" else s
+            for s in steps
+        ]
+
+    assert "the ends of leaf1:Ethernet1 - spine1:Ethernet1 may differ" in str(refused(igp(inventory()), half))
+
+
+def test_two_planes_drained_at_once_leave_no_way():
+    error = refused(igp(inventory()), lambda steps: together(steps, "fabric.1.drain", "fabric.2.drain"))
+    assert "no way left between leaf1 and leaf2" in str(error)
+
+
+def test_the_only_path_is_not_drained_unless_waived():
+    with pytest.raises(InvalidIntent, match="no other way"):
+        planned(igp(inventory(spines=1)))
+    waivers = [{"kind": "only_path", "object": name, "reason": "a window"} for name in ("leaf1", "leaf2", "leaf3")]
+    assert planned(igp(inventory(spines=1, jumbo_waivers=waivers))).step("fabric.1.drain")
+
+
+def test_a_platform_that_re_adds_its_interface_is_drained_and_its_outage_declared():
+    hosts = inventory()
+    hosts["spine1"]["platform"] = "junos"
+    plan = planned(hosts)
+    assert plan.step("fabric.1.drain")
+    assert plan.step("fabric.1.link").outage[0].link == "leaf1:Ethernet1 - spine1:Ethernet1"
+    assert plan.step("fabric.2.drain") is None
+
+
+# ---------------------------------------------------------------------- both families, host stacks
+
+
+def test_both_families_are_pinned_and_lifted():
+    plan = planned(with_ipv6(inventory()))
+    objects = {c["object"] for c in all_changes(plan) if c["host"] == "h1" and c["field"] == "route_mtu"}
+    assert {"eth1", "eth1 10.10.1.0/24", "eth1 fd00:10:1::/64", "eth1 fd00:10:2::/64"} <= objects
+
+
+def test_a_lifted_ipv6_default_is_refused():
+    def spoil(steps):
+        lift = next(step for step in steps if step.id == "canary.1.lift")
+        wrong = replace(lift.changes[0], object="eth1 ::/0")
+        return [replace(s, changes=(*s.changes, wrong)) if s is lift else s for s in steps]
+
+    assert "default route is never lifted" in str(refused(with_ipv6(inventory()), spoil))
+
+
+def test_many_prefixes_that_tile_are_lifted_as_one():
+    hosts = inventory(leafs=20, hosts=1)
+    segments = [s for s in hosts["h1"]["variables"]["jumbo_segments"] if s["role"] == "jumbo"]
+    for number, segment in enumerate(segments):
+        segment["subnets"] = [f"10.10.{number}.0/24"]
+    lifted = {c["object"] for c in all_changes(planned(hosts)) if c["host"] == "h1" and " " in c["object"]}
+    assert lifted == {"eth1 10.10.0.0/24", "eth1 10.10.0.0/20", "eth1 10.10.16.0/22"}
+
+
+def test_bridges_stand_on_their_ports_and_guests_keep_a_segment_small():
+    def bridge(found):
+        ports = found["h1"]["interfaces"]
+        ports["eth1"].update(kind="bridge", members=["eth5", "tap0"])
+        ports["eth5"] = dict(ports["eth1"], name="eth5", kind="ethernet", members=None)
+        ports["tap0"] = dict(ports["eth1"], name="tap0", kind="tap", members=None)
+
+    assert any("guests are bridged to h1:eth1 by h1:tap0" in note for note in planned(change=bridge).notes)
+    waived = inventory(jumbo_waivers=[{"kind": "unmanaged_member", "object": "h1", "reason": "they stay at 1500"}])
+    assert changes(planned(waived, change=bridge), "canary.1.host_link")[:3] == [
+        ("h1", "eth1", "route_mtu", None, 1500),
+        ("h1", "eth5", "ip_mtu", 1500, 9000),
+        ("h1", "eth1", "ip_mtu", 1500, 9000),
+    ]
+
+
+def test_a_ring_of_interfaces_is_named():
+    intent, topology = load(inventory())
+    found = states(intent)
+    found["h1"]["interfaces"]["eth1"]["parent"] = "eth0"
+    found["h1"]["interfaces"]["eth0"]["parent"] = "eth1"
+    with pytest.raises(JumboError, match="eth1 on eth0 on eth1"):
+        Live(intent, topology, found).stack(End("h1", "eth1"))
