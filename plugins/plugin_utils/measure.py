@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import too_big
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.families import IPV4, IPV6, addresses_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import EVIDENCE
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, State
@@ -94,7 +95,7 @@ class Measurement:
     def _too_big(self, sources: Sequence[str], ip_mtus: Sequence[int], states: Mapping[str, State]) -> dict[str, Any]:
         """Send packets that a router must refuse, while one is still at the old size, and wait for its answer."""
         asked = too_big.questions(self.topology, {**self.states, **states}, sources, max(ip_mtus))
-        replies = self._probes(list(asked.items()), ip_mtus, 1, dict.fromkeys(asked)) if asked else {}
+        replies = self._probes(list(asked.items()), ip_mtus, 1, dict.fromkeys(asked), (IPV4,)) if asked else {}
         return {"asked": asked, "too_big": replies}
 
     def _soak(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int]) -> dict[str, Reply]:
@@ -102,35 +103,67 @@ class Measurement:
         return self._pings(pairs, ip_mtus, max(ECHOES, round(self.soak_seconds / ECHO_INTERVAL)))
 
     def _probes(
-        self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int], flows: int, refuse: Mapping[str, int | None]
+        self,
+        pairs: Sequence[tuple[str, str]],
+        ip_mtus: Sequence[int],
+        flows: int,
+        refuse: Mapping[str, int | None],
+        families: Sequence[int] = (IPV4, IPV6),
     ) -> dict[str, Reply]:
-        """Start every responder first, then probe from every source at once."""
+        """Start every responder first, then probe from every source at once, in each family that both ends have."""
+        trips = self._trips(pairs, families)
         listening: dict[str, list[str]] = {}
-        for _source, target in pairs:
-            host = target.partition(":")[0]
-            if (address := self.address(target)) not in listening.setdefault(host, []):
-                listening[host].append(address)
+        for targets in trips.values():
+            for target, address in targets:
+                host = target.partition(":")[0]
+                if address not in listening.setdefault(host, []):
+                    listening[host].append(address)
         replies = dict(
             zip(listening, everywhere(lambda item: self._respond(*item), listening.items()), strict=True),
         )
         silent = {host: reply for host, reply in replies.items() if "error" in reply}
-        sources: dict[str, list[str]] = {}
+
+        def probe(item: tuple[tuple[str, str], list[tuple[str, str]]]) -> Reply:
+            (source, own), targets = item
+            return self._probe(source, own, targets, ip_mtus, flows, refuse[source])
+
+        return {**silent, **_by_source(trips, everywhere(probe, trips.items()), "flows")}
+
+    def _trips(
+        self, pairs: Sequence[tuple[str, str]], families: Sequence[int]
+    ) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        """Return {(source, its address): [(target, its address)]}; one family in each, in the order of the pairs."""
+        trips: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for source, target in pairs:
-            sources.setdefault(source, []).append(target)
-        answers = everywhere(lambda item: self._probe(*item, ip_mtus, flows, refuse[item[0]]), sources.items())
-        return {**silent, **dict(zip(sources, answers, strict=True))}
+            own, theirs = self._addresses(source), self._addresses(target)
+            common = [family for family in families if family in own and family in theirs]
+            if not common:
+                message = f"this interface and {target} have no address of the same family in their segments"
+                host, _colon, interface = source.partition(":")
+                raise JumboError(message, host=host, object=interface)
+            for family in common:
+                trips.setdefault((source, own[family]), []).append((target, theirs[family]))
+        return trips
 
     def _respond(self, host: str, addresses: list[str]) -> Reply:
         request = {"verb": "respond", "addresses": addresses, "port": PORT, "seconds": RESPONDER_SECONDS}
         return self._ask(host, request)
 
-    def _probe(self, source: str, targets: list[str], ip_mtus: Sequence[int], flows: int, refuse: int | None) -> Reply:
+    def _probe(
+        self,
+        source: str,
+        address: str,
+        targets: Sequence[tuple[str, str]],
+        ip_mtus: Sequence[int],
+        flows: int,
+        refuse: int | None,
+    ) -> Reply:
         return self._ask(
             source.partition(":")[0],
             {
                 "verb": "probe",
-                "source": self.address(source),
-                "targets": [{"host": target, "address": self.address(target)} for target in targets],
+                "source": address,
+                "targets": [{"host": target, "address": theirs} for target, theirs in targets],
                 "port": PORT,
                 "sizes": list(ip_mtus),
                 "refuse": refuse,
@@ -141,23 +174,21 @@ class Measurement:
         )
 
     def _pings(self, pairs: Sequence[tuple[str, str]], ip_mtus: Sequence[int], count: int) -> dict[str, Reply]:
-        """Ping as an operator would: ICMP with DF, bound by routes, from every source at once."""
-        sources: dict[str, list[dict[str, str]]] = {}
-        for source, target in pairs:
-            sources.setdefault(source, []).append({"host": target, "address": self.address(target)})
+        """Ping as an operator would: ICMP with DF, bound by routes, from every source at once, in every family."""
+        trips = self._trips(pairs, (IPV4, IPV6))
 
-        def ping(item: tuple[str, list[dict[str, str]]]) -> Reply:
-            source, targets = item
+        def ping(item: tuple[tuple[str, str], list[tuple[str, str]]]) -> Reply:
+            (source, own), targets = item
             request = {
                 "verb": "ping",
-                "source": self.address(source),
-                "targets": targets,
+                "source": own,
+                "targets": [{"host": target, "address": address} for target, address in targets],
                 "ip_mtus": list(ip_mtus),
                 "count": count,
             }
             return self._ask(source.partition(":")[0], request)
 
-        return dict(zip(sources, everywhere(ping, sources.items()), strict=True))
+        return _by_source(trips, everywhere(ping, trips.items()), "pings")
 
     def _ask(self, host: str, request: Mapping[str, Any]) -> Reply:
         run = self.accesses[host].run_program
@@ -182,14 +213,28 @@ class Measurement:
         except JumboError as error:
             return {**row, "error": str(error)}
 
+    def _addresses(self, end: str) -> dict[int, str]:
+        return addresses_of(end, self.states, self.topology)
+
     def address(self, end: str) -> str:
         """Return the IPv4 address of `device:interface`."""
-        host, _colon, interface = end.partition(":")
-        addresses = self.states.get(host, {}).get("interfaces", {}).get(interface, {}).get("addresses") or []
-        for address in addresses:
-            if ":" not in address:
-                return str(address).partition("/")[0]
-        raise JumboError("this interface has no IPv4 address", host=host, object=interface)
+        address = self._addresses(end).get(IPV4)
+        if address is None:
+            host, _colon, interface = end.partition(":")
+            raise JumboError("this interface has no IPv4 address", host=host, object=interface)
+        return address
+
+
+def _by_source(trips: Iterable[tuple[str, str]], replies: Sequence[Reply], rows: str) -> dict[str, Reply]:
+    """Return one reply for each source: the first that is an error, else that with the rows of all families."""
+    found: dict[str, Reply] = {}
+    for (source, _own), reply in zip(trips, replies, strict=True):
+        before = found.get(source)
+        if before is None or "error" in reply:
+            found[source] = reply
+        elif "error" not in before:
+            found[source] = {**before, rows: [*before.get(rows, ()), *reply.get(rows, ())]}
+    return found
 
 
 def lost(replies: Mapping[str, Reply]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence
 
+from .families import families_between
 from .growth import Growth, growth
 from .localise import Facts, Loss, localise
 from .observed import Seen, address_book, from_device_pings, from_pings, from_probes
@@ -74,6 +75,7 @@ class _Judge:
         self.size = max(gate["ip_mtus"])
         before, after = evidence.get("before") or {}, evidence.get("after") or {}
         self.addresses = {**address_book(before), **address_book(after)}
+        self.families = families_between({**before, **after}, topology)
         self.growth = growth(before, after)
         self.after = after
 
@@ -101,9 +103,10 @@ class _Judge:
         if wanted == "device_pings":
             seen = from_device_pings(self.gate, self.evidence.get(wanted) or [])
         elif wanted == "pings":
-            seen = from_pings(self.gate, self.evidence.get(wanted) or {}, self.addresses)
+            seen = from_pings(self.gate, self.evidence.get(wanted) or {}, self.addresses, self.families)
         else:
-            seen, refusals = from_probes(self.gate, self.evidence.get(wanted) or {}, self.addresses)
+            replies = self.evidence.get(wanted) or {}
+            seen, refusals = from_probes(self.gate, replies, self.addresses, self.families)
         pairs = [(pair[0], pair[1]) for pair in self.gate["pairs"]]
         return [self._case(pair, seen, refusals.get(pair)) for pair in pairs]
 

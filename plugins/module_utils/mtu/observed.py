@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence
 
+from .families import IPV6, Families
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -54,31 +56,53 @@ def _rows(rows: Iterable[Mapping[str, Any]], target: str, addresses: Mapping[str
     ]
 
 
+def _any_family(_source: str, _target: str) -> list[int | None]:
+    return [None]
+
+
+def _of_family(rows: Sequence[Mapping[str, Any]], family: int | None) -> list[Mapping[str, Any]]:
+    """Return the rows of one IP family; all of them where it is None."""
+    return [row for row in rows if family is None or (":" in str(row.get("dst"))) == (family == IPV6)]
+
+
 def from_probes(
-    gate: Mapping[str, Any], replies: Mapping[str, Any], addresses: Mapping[str, str]
+    gate: Mapping[str, Any],
+    replies: Mapping[str, Any],
+    addresses: Mapping[str, str],
+    families: Families = _any_family,
 ) -> tuple[dict[Any, Seen], dict[Any, str | None]]:
     """Return ({(pair, size): Seen}, {pair: what is wrong with the refusal of a larger packet, or None}).
 
     The refusal validates the probe: where the sender's own kernel lets a packet above its link MTU pass, neither DF nor
-    size are what we think.
+    size are what we think. What is asked for is asked of each family.
     """
     seen: dict[Any, Seen] = {}
     refusals: dict[Any, str | None] = {}
     for source, target in map(tuple, gate["pairs"]):
         reply, trouble = reply_of(replies, source)
         rows = _rows(reply.get("flows", []), target, addresses) if reply else []
+        each = [(family, _of_family(rows, family)) for family in families(source, target)]
         for size in gate["ip_mtus"]:
             fitting = [row for row in rows if row.get("ip_mtu") == size]
-            errors = (trouble,) if trouble else _too_few(source, target, size, len(fitting), gate["flows"])
+            few = [_too_few(source, target, size, family, mine, gate["flows"]) for family, mine in each]
+            errors = (trouble,) if trouble else tuple(text for text in few if text)
             seen[(source, target), size] = _probe(fitting, size, errors)
-        refusals[source, target] = None if trouble else _refusal(rows, gate["ip_mtus"])
+        refused = [] if trouble else [_refusal(mine, gate["ip_mtus"]) for _family, mine in each]
+        refusals[source, target] = next((text for text in refused if text), None)
     return seen, refusals
 
 
-def _too_few(source: str, target: str, size: int, measured: int, wanted: int) -> tuple[str, ...]:
+def _too_few(
+    source: str, target: str, size: int, family: int | None, rows: Sequence[Mapping[str, Any]], wanted: int
+) -> str | None:
+    measured = sum(1 for row in rows if row.get("ip_mtu") == size)
     if measured >= wanted:
-        return ()
-    return (f"{source} to {target} at {size}: {measured} of {wanted} flows were measured",)
+        return None
+    return f"{source} to {target} at {size}{_named(family)}: {measured} of {wanted} flows were measured"
+
+
+def _named(family: int | None) -> str:
+    return f" in IPv{family}" if family else ""
 
 
 def _probe(rows: Sequence[Mapping[str, Any]], size: int, errors: tuple[str, ...]) -> Seen:
@@ -114,16 +138,37 @@ def _refusal(rows: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> str | N
     return None
 
 
-def from_pings(gate: Mapping[str, Any], replies: Mapping[str, Any], addresses: Mapping[str, str]) -> dict[Any, Seen]:
-    """Return {(pair, size): Seen} of ICMP echoes with DF that hosts sent."""
+def from_pings(
+    gate: Mapping[str, Any],
+    replies: Mapping[str, Any],
+    addresses: Mapping[str, str],
+    families: Families = _any_family,
+) -> dict[Any, Seen]:
+    """Return {(pair, size): Seen} of ICMP echoes with DF that hosts sent, those of all families together."""
     seen = {}
     for source, target in map(tuple, gate["pairs"]):
         reply, trouble = reply_of(replies, source)
         rows = _rows(reply.get("pings", []), target, addresses) if reply else []
         for size in gate["ip_mtus"]:
             fitting = [row for row in rows if row.get("ip_mtu") == size]
-            seen[(source, target), size] = _ping(fitting, trouble or f"{source} to {target} at {size} was not measured")
+            name = f"{source} to {target} at {size}"
+            each = [
+                _ping(_of_family(fitting, family), trouble or f"{name}{_named(family)} was not measured")
+                for family in families(source, target)
+            ]
+            seen[(source, target), size] = _together(each)
     return seen
+
+
+def _together(each: Sequence[Seen]) -> Seen:
+    """Return what became of the packets of all families."""
+    return Seen(
+        flows=sum(one.flows for one in each),
+        lost=sum(one.lost for one in each),
+        errors=tuple(error for one in each for error in one.errors),
+        local_mtu=next((one.local_mtu for one in each if one.local_mtu is not None), None),
+        too_big=tuple(big for one in each for big in one.too_big),
+    )
 
 
 def from_device_pings(gate: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> dict[Any, Seen]:
