@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Collection, Iterator, Mapping
 
-from .intent_types import End, Intent, Link
+from .intent_types import End, Intent, Link, Waiver
 from .live import Live
+from .speakers import strangers
 from .topology import Topology
 
 
@@ -62,6 +63,7 @@ class _Checker:
         yield self.unsaved()
         yield self.interfaces()
         yield self.neighbours()
+        yield self.speakers()
         yield self.baseline()
         yield self.hosts()
         yield self.guards()
@@ -145,6 +147,20 @@ class _Checker:
         reason = f"the cable ends elsewhere: the inventory says {far}"
         yield Finding(end.device, end.interface, reason, f"neighbours told: {told}", blocking=True)
 
+    def speakers(self) -> Iterator[Finding]:
+        """Yield who speaks in a jumbo segment without being its member: it would lose what it is sent."""
+        for one in strangers(self.live):
+            touched = any(self._touched(member.device) for member in one.segment.members)
+            waived = next((w for w in self.intent.waivers if _names_one_of(w, one.objects)), None)
+            if waived:
+                text = f"{one.evidence}; waived: {waived.reason}"
+            else:
+                text = (
+                    f"{one.evidence}; add it to the members of {one.segment.name}, there as {{name, managed: false, "
+                    f"ip_mtu}} if it is not ours, or waive unmanaged_member of {one.objects[0]}"
+                )
+            yield Finding(one.host, one.interface, one.reason, text, one.certain and touched and not waived)
+
     def baseline(self) -> Iterator[Finding]:
         """Yield interfaces on a jumbo path that don't even carry the old size."""
         for end, role in self._wanted_ends():
@@ -213,6 +229,10 @@ class _Checker:
                 reason = f"this card carries {card.ip_mtu} at most, whatever MTU it accepts"
                 text = f"{card.name} {card.harm} ({card.source}); if that is mended, waive known_limit"
                 yield Finding(end.device, end.interface, reason, text, blocking=False)
+
+
+def _names_one_of(waiver: Waiver, objects: Collection[str]) -> bool:
+    return waiver.kind == "unmanaged_member" and waiver.object in objects
 
 
 def _has_ipv4(interface: Mapping[str, Any]) -> bool:

@@ -48,6 +48,7 @@ class LinuxDriver:
             "link_readers": raw["link_readers"],
             "fragments_sent": raw["fragments_sent"],
             "ipv6": raw["ipv6"],
+            "arp": raw["arp"],
         }
 
     def pending(self) -> dict[str, Any]:
@@ -250,6 +251,7 @@ def _interface(link: Mapping[str, Any], persisted: Mapping[str, Any] | None) -> 
         "addresses": link["addresses"],
         "counters": _counters(link),
         "neighbours": None,
+        "vlans": None,
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any, Iterable, Mapping
 
 from ..mtu.errors import JumboError
 from . import parse_linux
+from .eos_vlans import vlans_by_interface
 
 DEFAULT_ROUTED = 1500
 _L3_KINDS = frozenset({"routed", "svi", "lag", "subinterface", "management"})
@@ -45,13 +46,15 @@ def state_interfaces(
     """Return {name: interface} in the shape of a state.
 
     The arguments are the data of `show interfaces`, `show interfaces counters errors`, `show lldp neighbors detail`,
-    and the texts of running-config and startup-config: `configured_mtu` and `persisted_mtu` come from those.
+    and the texts of running-config and startup-config: `configured_mtu`, `persisted_mtu` and `vlans` come from those.
     """
     found = {interface["name"]: interface for interface in parse_interfaces(interfaces)}
     too_long = errors.get("interfaceErrorCounters") or {}
     neighbours = lldp.get("lldpNeighbors") or {}
     now, saved = configured_mtus(running), configured_mtus(startup)
+    vlans = vlans_by_interface(running, {name: _switches(data) for name, data in interfaces["interfaces"].items()})
     for name, interface in found.items():
+        interface["vlans"] = vlans[name]
         counters = interface["counters"]
         counters["oversize"] = _larger(counters["oversize"], (too_long.get(name) or {}).get("frameTooLongs"))
         interface["neighbours"] = [
@@ -63,6 +66,11 @@ def state_interfaces(
         else:
             interface["persisted_mtu"] = interface["ip_mtu"]  # L2 ports have no `mtu` line that counts
     return found
+
+
+def _switches(data: Mapping[str, Any]) -> bool | None:
+    model = data.get("forwardingModel")
+    return None if model is None else model == "bridged"
 
 
 def configured_mtus(config: str) -> dict[str, int]:
@@ -118,6 +126,7 @@ def _interface(name: str, kind: str, mtu: int | None, **known: Any) -> dict[str,
         "addresses": known.get("addresses"),
         "counters": known["counters"],
         "neighbours": None,
+        "vlans": None,
     }
 
 

@@ -8,6 +8,7 @@ import sys
 from typing import Any, Dict, Iterable
 
 from . import persistence
+from .arp import known_neighbours
 from .daemons import link_readers
 from .iproute import find_program, plain_environment
 from .links import Link, forwarding_interfaces, members, read_links
@@ -46,6 +47,7 @@ def read(request: Json) -> Json:
         "guard": guards[0] if guards else None,
         "guards": guards,
         "responders": responders(),
+        "arp": known_neighbours(),
     }
 
 

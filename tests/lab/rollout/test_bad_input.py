@@ -104,3 +104,17 @@ def test_somebody_elses_session_is_named_and_left_alone(refused, lab):
         assert sessions["bob"]["state"] == "pending"
     finally:
         lab.lab.eapi("leaf2", "enable", "configure session bob abort")
+
+
+def test_a_member_that_is_missing_from_its_segment_is_found_by_what_devices_tell(refused, lab):
+    segments = lab.variables()["jumbo_segments"]
+    backend = next(segment for segment in segments if segment["name"] == "backend3")
+    backend["members"].remove("h6:eth1")
+    output = refused(*extra(jumbo_segments=segments)).output
+    assert "h6:eth1: it speaks in backend3 and is not its member (it has 10.10.3.3/24" in output
+    assert "h6:eth1: its cable ends in backend3 and it is not its member (leaf3:Ethernet14 carries VLAN 10" in output
+    for segment in segments:
+        segment["members"] = [member for member in segment["members"] if not member.startswith("h6:")]
+    links = [link for link in lab.variables()["jumbo_links"] if not any(str(end).startswith("h6:") for end in link)]
+    output = refused(*extra(jumbo_segments=segments, jumbo_links=links)).output
+    assert "leaf3:Ethernet14: it carries backend3, and jumbo_links has no cable for it (it is up in VLAN 10" in output

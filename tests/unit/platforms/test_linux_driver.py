@@ -36,6 +36,7 @@ RAW = {
     "link_readers": {},
     "fragments_sent": 0,
     "ipv6": False,
+    "arp": [],
 }
 
 
