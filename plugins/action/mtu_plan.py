@@ -12,6 +12,9 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import time_budge
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.elsewhere import other_rollouts
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.left_out import refused_hosts
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.live import Live
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import check
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import Proof, prove
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Plan
@@ -60,6 +63,7 @@ class ActionModule(FabricAction):
         self._refuse_blocked(findings)
         plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
         run.save("fleet", states)
+        self._refuse_nothing_left(refused_hosts(Live(intent, topology, states), plan, touchable), plan, intent)
         self._refuse_too_slow(run, plan.as_dict()["steps"], states)
         proof = prove(plan, intent, topology, states)
         run.save("plan", plan.as_dict())
@@ -117,6 +121,17 @@ class ActionModule(FabricAction):
                 time_budget.refuse_too_slow(found, step["dead_man"]["seconds"], at_once)
                 confirm[step["id"]] = found.confirm
         run.update(lambda state: state.update(confirm_seconds=confirm))
+
+    @staticmethod
+    def _refuse_nothing_left(hosts: list[End], plan: Plan, intent: Intent) -> None:
+        if hosts:
+            raise JumboError(
+                "every host that should be raised is left out; nothing was changed:\n" + "\n".join(plan.notes),
+                variable="jumbo_ip_mtu",
+                wish=intent.ip_mtu,
+                advice="Mend what stands in the way, or accept it by name in jumbo_waivers (docs/how-to/own-fabric.md, "
+                '"What may be accepted by name").',
+            )
 
     @staticmethod
     def _refuse_unhealthy(problems: list[str], intent: Intent) -> None:
