@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 
 class JumboError(Exception):
@@ -36,7 +36,7 @@ class JumboError(Exception):
         where = ":".join(part for part in (self.host, self.object) if part)
         text = f"{where}: {self.message}" if where else self.message
         if self.variable:
-            text += f" ({self.variable} is {self.wish!r})"
+            text += f" ({self.variable} is {'not set' if self.wish is None else repr(self.wish)})"
         elif self.wish is not None:
             text += f" (wished: {self.wish})"
         if self.limit is not None:
@@ -64,6 +64,15 @@ class Unreachable(JumboError):
 
 class AccessDenied(Unreachable):
     """The device answered and refused the credentials."""
+
+
+class NotReadAgain(JumboError):
+    """Devices that were read refuse a new connection: `errors` is {host: {"text", "unreachable", ...}}."""
+
+    def __init__(self, errors: Mapping[str, Mapping[str, Any]], advice: str) -> None:
+        text = "\n".join(str(error["text"]) for error in errors.values())
+        super().__init__(f"no new connection to {', '.join(errors)}; nothing was changed:\n{text}", advice=advice)
+        self.errors = errors
 
 
 class InvalidIntent(JumboError):

@@ -207,7 +207,8 @@ class _Judge:
     def _expected(self) -> str:
         sizes = " and ".join(str(size) for size in self.gate["ip_mtus"])
         flows = f" in {self.gate['flows']} flows each" if self.gate["flows"] > 1 else ""
-        text = f"{len(self.gate['pairs'])} pairs carry {sizes} bytes{flows}"
+        number = len(self.gate["pairs"])
+        text = f"{number} pairs carry {sizes} bytes{flows}" if number != 1 else f"1 pair carries {sizes} bytes{flows}"
         if self.gate["name"] not in EVIDENCE:
             text += ", unfragmented, and no sender passes its own link MTU"
         counting = len(self.growth.too_long)
@@ -215,7 +216,7 @@ class _Judge:
 
     def _actual(self, cases: Sequence[_Case], problems: Sequence[str]) -> str:
         good = sum(1 for case in cases if case.kind == SUCCESS)
-        text = f"{good} of {len(cases)} pairs do"
+        text = f"{good} of {len(cases)} pairs do" if len(cases) != 1 else f"{good} of 1 pair does"
         if problems:
             more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
             text += ": " + "; ".join(problems[:_SHOWN]) + more

@@ -43,7 +43,7 @@ def read_intent(hosts: Hosts) -> Intent:
     values = {name: _scalar(hosts, name, problems) for name in SCALARS}
     lists = {name: _shared(hosts, name, problems) for name in LISTS}
     intent = _build(hosts, devices, values, lists, problems)
-    _check(intent, Where(problems, lists["jumbo_segments"][0], "jumbo_segments"), hosts)
+    _check(intent, Where(problems, "", "jumbo_segments"))
     problems.raise_if_any()
     return intent
 
@@ -67,11 +67,14 @@ def _devices(hosts: Hosts, problems: Problems) -> dict[str, Device]:
 
 
 def _shared(hosts: Hosts, variable: str, problems: Problems) -> tuple[str, Any]:
-    """Return (a host that sees the variable, its value); hosts that see another value are a problem."""
+    """Return (a host that sees the variable, its value); hosts that see another value are a problem.
+
+    The host is "" where all see the same: what is wrong with a fabric-wide value is no host's fault.
+    """
     seen = [(str(name), (hosts[name].get("variables") or {}).get(variable)) for name in sorted(hosts)]
     first = next(((name, value) for name, value in seen if value is not None), None)
     if first is None:
-        return (seen[0][0] if seen else "", None)
+        return ("", None)
     default = SCALARS[variable].default if variable in SCALARS else ()
     for name, value in seen:
         if value is not first[1] and value != first[1] and not (value is None and first[1] == default):
@@ -80,7 +83,7 @@ def _shared(hosts: Hosts, variable: str, problems: Problems) -> tuple[str, Any]:
             message = f"this host {what} of a variable that {first[0]} sees as {_short(first[1])}"
             problems.add(message, host=name, variable=variable, wish=value, limit="one value", advice=advice)
             break
-    return first
+    return ("", first[1])
 
 
 def _short(value: Any) -> str:
@@ -158,10 +161,10 @@ def _build(
     )
 
 
-def _check(intent: Intent, where: Where, hosts: Hosts) -> None:
+def _check(intent: Intent, where: Where) -> None:
     """Check what needs more than one variable."""
     consequences = bool(where.problems.found)  # a rack may be unknown only because a link or a segment is bad
-    _check_sizes(intent, where.problems, hosts)
+    _check_sizes(intent, where.problems)
 
     def report(message: str, **facts: Any) -> None:
         if not consequences or facts.get("wish") is not None:
@@ -190,7 +193,7 @@ def _check(intent: Intent, where: Where, hosts: Hosts) -> None:
         )
 
 
-def _check_underlay(intent: Intent, problems: Problems, host: str) -> None:
+def _check_underlay(intent: Intent, problems: Problems) -> None:
     """Check that the underlay holds the jumbo packets with their encapsulation, and that this leaves enough inside."""
     largest, highest = max([intent.ip_mtu, *(s.ip_mtu for s in intent.segments if s.role == "jumbo")]), IP_MTU_RANGE[1]
     try:
@@ -199,7 +202,6 @@ def _check_underlay(intent: Intent, problems: Problems, host: str) -> None:
         needed = LEAST_INSIDE + encapsulation_overhead(intent.encapsulations)
         problems.add(
             error.message,
-            host=host,
             variable="jumbo_underlay_ip_mtu",
             wish=intent.underlay_ip_mtu,
             limit=f"{needed}-{highest}" if needed <= highest else f"nothing: {needed} is above {highest}",
@@ -210,7 +212,6 @@ def _check_underlay(intent: Intent, problems: Problems, host: str) -> None:
         needed = underlay_needs(largest, intent.encapsulations)
         problems.add(
             f"the underlay must carry {largest} bytes and {needed - largest} of encapsulation",
-            host=host,
             variable="jumbo_underlay_ip_mtu",
             wish=intent.underlay_ip_mtu,
             limit=f"{needed}-{highest}" if needed <= highest else f"nothing: {needed} is above {highest}",
@@ -218,13 +219,11 @@ def _check_underlay(intent: Intent, problems: Problems, host: str) -> None:
         )
 
 
-def _check_sizes(intent: Intent, problems: Problems, hosts: Hosts) -> None:
-    host = next(iter(sorted(hosts)), "")
-    _check_underlay(intent, problems, host)
+def _check_sizes(intent: Intent, problems: Problems) -> None:
+    _check_underlay(intent, problems)
     if intent.baseline_ip_mtu > intent.ip_mtu:
         problems.add(
             "the baseline is above the target",
-            host=host,
             variable="jumbo_baseline_ip_mtu",
             wish=intent.baseline_ip_mtu,
             limit=f"1280-{intent.ip_mtu}",

@@ -61,7 +61,7 @@ class SegmentReader:
         default = self.jumbo if role == "jumbo" else self.baseline
         size = default if entry.get("ip_mtu") is None else ip_mtu(here, entry["ip_mtu"], default)
         subnets = self._subnets(here, entry)
-        if role == "jumbo" and not subnets:
+        if role == "jumbo" and not (entry.get("subnets") or entry.get("subnet")):
             here.bad("a jumbo segment needs its subnet: routes are lifted by prefix", subnets, "subnets: [10.0.0.0/24]")
         members = self._members(here, entry.get("members"))
         return Segment(name, vlan, subnets, role, size, members)

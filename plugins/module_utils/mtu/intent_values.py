@@ -5,6 +5,7 @@ A bad value becomes one problem and the default takes its place, so that all pro
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping
@@ -52,7 +53,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class Where:
-    """Whose variable is being read, for the messages; `object` is the link, segment or interface inside it."""
+    """Whose variable is being read ("": the fabric's), for the messages; `object` is the link or segment inside it."""
 
     problems: Problems
     host: str
@@ -62,7 +63,13 @@ class Where:
     def bad(self, message: str, wish: Any, limit: Any, advice: str | None = None) -> None:
         """Note that a value is not acceptable."""
         self.problems.add(
-            message, host=self.host, object=self.object, variable=self.variable, wish=wish, limit=limit, advice=advice
+            message,
+            host=self.host or None,
+            object=self.object,
+            variable=self.variable,
+            wish=wish,
+            limit=limit,
+            advice=advice,
         )
 
     def on(self, host: str, name: str) -> Where:
@@ -102,7 +109,10 @@ def underlay_ip_mtu(where: Where, value: Any, default: int) -> int:
 def choice(where: Where, value: Any, default: str, allowed: tuple[str, ...]) -> str:
     """Return a word of a closed set."""
     if not isinstance(value, str) or value not in allowed:
-        where.bad("this word is not known", value, ", ".join(allowed))
+        similar = difflib.get_close_matches(str(value), allowed, n=1)
+        where.bad(
+            "this word is not known", value, ", ".join(allowed), f"Did you mean {similar[0]}?" if similar else None
+        )
         return default
     return str(value)
 
