@@ -134,9 +134,36 @@ class _Checker:
 
     def neighbours(self) -> Iterator[Finding]:
         """Yield links whose ends see another neighbour than the inventory says; none told is no contradiction."""
+        renamed = self._renamed()
+        for device, (name, ends) in renamed.items():
+            reason = f"all its neighbours call it {name}"
+            text = (
+                f"told by {', '.join(map(str, ends))}; an inventory name is the device's own, short or with its "
+                f"domain: rename it in the inventory to {name}, its address goes into ansible_host"
+            )
+            yield Finding(device, None, reason, text, blocking=True)
         for link in self.intent.links:
             for end in link.ends:
-                yield from self._neighbour(link, end)
+                if link.other(end).device not in renamed:
+                    yield from self._neighbour(link, end)
+
+    def _renamed(self) -> dict[str, tuple[str, list[End]]]:
+        """Return {device: (the one other name that each port cabled to it tells, those ports)}, where ports agree."""
+        told: dict[str, dict[str, list[End]]] = {}
+        for link in self.intent.links:
+            for end in link.ends:
+                far = link.other(end)
+                for seen in (self.live.interface(end) or {}).get("neighbours") or ():
+                    if seen.get("host"):
+                        name = str(seen["host"]) if _fits(seen, far) else ""
+                        told.setdefault(far.device, {}).setdefault(name, []).append(end)
+        known = self.intent.devices
+        return {
+            device: (name, ends)
+            for device, names in told.items()
+            for name, ends in names.items()
+            if len(names) == 1 and name and not any(_same_device(name, other) for other in known)
+        }
 
     def _neighbour(self, link: Link, end: End) -> Iterator[Finding]:
         far = link.other(end)
@@ -145,7 +172,8 @@ class _Checker:
             return
         told = ", ".join(f"{n['host']}:{n.get('interface')}" for n in seen)
         reason = f"the cable ends elsewhere: the inventory says {far}"
-        yield Finding(end.device, end.interface, reason, f"neighbours told: {told}", blocking=True)
+        text = f"neighbours told: {told}; correct jumbo_links or the cabling"
+        yield Finding(end.device, end.interface, reason, text, blocking=True)
 
     def speakers(self) -> Iterator[Finding]:
         """Yield who speaks in a jumbo segment without being its member: it would lose what it is sent."""

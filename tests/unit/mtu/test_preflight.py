@@ -126,3 +126,36 @@ def test_a_segment_without_a_gateway():
     hosts = inventory(leafs=1)
     hosts["h1"]["variables"]["jumbo_segments"][0]["members"].remove("leaf1:Vlan10")
     assert [f["reason"] for f in found(hosts=hosts)] == ["the segment has no gateway"]
+
+
+def call_all(states_, device, name, links):
+    """Let every neighbour of a device tell this name of it, with the port that the inventory says."""
+    for link in links:
+        for end, far in ((link.a, link.b), (link.b, link.a)):
+            if far.device == device:
+                neighbour = {"host": name, "interface": far.interface, "max_frame": None}
+                port(states_, end.device, end.interface)["neighbours"] = [neighbour]
+
+
+def test_a_device_that_all_its_neighbours_call_otherwise_is_one_finding_with_what_to_do():
+    links = load(inventory())[0].links
+    findings = found(lambda states_: call_all(states_, "spine1", "core-a.example.net", links))
+    assert brief(findings) == [("spine1", None, True)]
+    assert "call it core-a.example.net" in findings[0]["reason"]
+    assert "rename it in the inventory" in findings[0]["evidence"]
+
+
+@pytest.mark.parametrize("name", ["spine2", "SPINE2.example.net"])
+def test_a_name_that_another_device_has_is_a_matter_of_cables(name):
+    links = load(inventory())[0].links
+    findings = found(lambda states_: call_all(states_, "spine1", name, links))
+    assert {f["interface"] for f in findings} == {"Ethernet1"}
+    assert all("cable ends elsewhere" in f["reason"] for f in findings)
+
+
+def test_other_ports_are_a_matter_of_cables_whatever_the_name():
+    def swapped(states_):
+        for leaf in ("leaf1", "leaf2", "leaf3"):
+            port(states_, leaf, "Ethernet1")["neighbours"] = [{"host": "core-a", "interface": "Ethernet9"}]
+
+    assert len(found(swapped)) == 3
