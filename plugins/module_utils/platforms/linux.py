@@ -10,6 +10,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import act_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.nic_counters import oversize_counters
+from ansible_collections.jumbo.fabric.plugins.module_utils.probe.multicast import GROUPS, TABLE
 
 BOOT_DEFAULT = 1500
 """What the lab's boot gives a link that its persisted file does not name, in bytes of IP packet."""
@@ -98,11 +99,12 @@ class LinuxDriver:
                 f"-route {prefix} dev {name} mtu {change['from']}",
                 f"+route {prefix} dev {name} mtu {change['to']}",
             ]
-        return [
-            f"+route {route['prefix']} dev {name} mtu {change['to']}"
-            for route in state["routes"]
-            if route["interface"] == name and route["mtu"] != change["to"]
-        ]
+        routes = [route for route in state["routes"] if route["interface"] == name]
+        lines = [f"+route {r['prefix']} dev {name} mtu {change['to']}" for r in routes if r["mtu"] != change["to"]]
+        if not any(route["prefix"] == GROUPS for route in routes):
+            # Where sockets without an interface send multicast already, it needs no table and rule of its own.
+            lines.append(f"+route {GROUPS} dev {name} mtu {change['to']}, in table {TABLE} with a rule, or in main")
+        return lines
 
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
         """Carry the changes out with the guard armed; lifts and persisting stand on a guard that is confirmed."""

@@ -186,3 +186,21 @@ def test_a_long_name_becomes_a_folder_name_of_its_own():
 def test_without_a_way_to_run_programs_that_is_the_error():
     with pytest.raises(JumboError, match="no way to run"):
         LinuxDriver(Access("h1", "linux", "192.0.2.1")).read()
+
+
+# ---------------------------------------------------------------- what would change
+
+
+def route(prefix):
+    return {"prefix": prefix, "interface": "eth1", "mtu": None}
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "multicast"),
+    [(["10.10.1.0/24"], True), (["10.10.1.0/24", "224.0.0.0/4"], False)],
+)
+def test_a_pin_is_shown_with_the_route_for_multicast_that_it_adds(prefixes, multicast):
+    state = {"interfaces": {"eth1": {}}, "routes": [route(prefix) for prefix in prefixes]}
+    lines = Host({}).driver._preview(state, PIN)
+    assert [line for line in lines if "224.0.0.0/4" not in line] == ["+route 10.10.1.0/24 dev eth1 mtu 1500"]
+    assert any("9047" in line for line in lines) == multicast
