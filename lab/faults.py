@@ -201,7 +201,7 @@ FAULTS = {
     "host-unreachable": Fault(
         "A device loses its management, open connections too, the moment the first change takes effect on it.",
         "the second rack's first host",
-        "wave reverted, later waves blocked, exit 4",
+        "the others of its wave taken back, later waves blocked, verdict failed, exit 4",
         _second_racks_host,
         _unreachable,
     ),

@@ -53,7 +53,7 @@ class Player:
         self.hosts = limit or list(self.world.hosts)
         for play in _yaml(ROOT / f"playbooks/{playbook}.yml"):
             self._play(play)
-        return str(self.report["verdict"])
+        return str(self.report.get("verdict"))
 
     def status(self) -> int:
         """Return what ansible-playbook would exit with."""

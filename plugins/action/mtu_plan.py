@@ -10,7 +10,7 @@ from typing import Any
 from ansible import constants, context
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import time_budget
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.elsewhere import other_rollouts
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.left_out import refused_hosts
@@ -25,7 +25,8 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricA
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import THREADS
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.exposure import exposures
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.refusal import note_refusal
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import DIFFERENCES, Run
 
 registry.preload()
 
@@ -42,7 +43,7 @@ class ActionModule(FabricAction):
         try:
             return self._plan(run)
         except JumboError as error:
-            run.update(functools.partial(self._refused, error=error))
+            run.update(functools.partial(note_refusal, error=error))
             raise
 
     def _plan(self, run: Run) -> dict[str, Any]:
@@ -60,7 +61,7 @@ class ActionModule(FabricAction):
         known = {path.name for path in run.path.parent.iterdir()}
         findings += other_rollouts(states, known, take_over=intent.resume == "new")
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))
-        self._refuse_blocked(findings)
+        self._refuse_blocked(findings, list(fabric.not_read(states)))
         plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
         run.save("fleet", states)
         self._refuse_nothing_left(refused_hosts(Live(intent, topology, states), plan, touchable), plan, intent)
@@ -83,6 +84,8 @@ class ActionModule(FabricAction):
         data = plan.as_dict()
         findings = run.state()["findings"]
         notes = summary.notes_of(data, proof.notes)
+        if any(step["stage"] == "canary" for step in data["steps"]):
+            notes.insert(0, summary.canary_line(intent, Topology(intent)))
         stages = waves.stages_of(data["steps"])
         waiting = approval.first_waiting(run, intent, data["steps"])
         if waiting:
@@ -95,17 +98,19 @@ class ActionModule(FabricAction):
                 notes=notes,
             )
         )
+        if self.check_mode:
+            run.save(DIFFERENCES, differences)
+            run.update(lambda state: state.update(touched=[host for host, text in differences.items() if text]))
         lines = summary.plan_lines(data, notes, findings)
         lines.append(f"proven for {summary.counted(proof.pairs, 'pair')} in {summary.counted(proof.moments, 'moment')}")
         return {
-            "changed": self.check_mode and bool(plan.steps),
+            "changed": False,  # each host says at the end what would change on it
             "plan": str(run.path / "plan.json"),
             "steps": len(plan.steps),
             "clamps": data["clamps"],
             "notes": notes,
             "findings": findings,
             "progress": lines + (summary.step_lines(data) if self.check_mode else []),
-            "diff": [{"prepared": summary.titled(host, text)} for host, text in differences.items() if text],
         }
 
     @staticmethod
@@ -153,27 +158,12 @@ class ActionModule(FabricAction):
         state["findings"] = findings
 
     @staticmethod
-    def _refuse_blocked(findings: list[dict[str, Any]]) -> None:
+    def _refuse_blocked(findings: list[dict[str, Any]], unread: list[str]) -> None:
+        """Refuse what blocks; why a device was not read was told when it was read, and is told of it at the end."""
         blocking = [finding for finding in findings if finding["blocking"]]
+        lines = [summary.finding_line(f, evidence=True) for f in blocking if f["host"] not in unread]
+        silent = [finding["host"] for finding in blocking if finding["host"] in unread]
+        if silent:
+            lines.append(f"not read: {', '.join(dict.fromkeys(silent))}")
         if blocking:
-            raise JumboError(
-                "preflight found what must be mended first; nothing was changed:\n"
-                + "\n".join(summary.finding_line(finding, evidence=True) for finding in blocking)
-            )
-
-    @staticmethod
-    def _refused(state: dict[str, Any], error: JumboError) -> None:
-        state["verdict"] = "failed"
-        state["reason"] = str(error)
-        problems = error.problems if isinstance(error, InvalidIntent) else (error,)
-        known = [*state.get("findings", [])]
-        known += [
-            {"host": p.host, "interface": p.object, "reason": str(p), "evidence": None, "blocking": True}
-            for p in problems
-        ]
-        state["findings"] = known
-        for finding in known:
-            if finding.get("blocking") and finding["host"]:
-                waves.note_trouble(
-                    state, finding["host"], finding["reason"], unreachable=bool(finding.get("unreachable"))
-                )
+            raise JumboError("preflight found what must be mended first; nothing was changed:\n" + "\n".join(lines))

@@ -69,7 +69,7 @@ class ActionModule(FabricAction):
         return {
             "changed": any(outcome.changed for outcome in outcomes),
             "passed": state["verdict"] == waves.GO,
-            "progress": [*lines, *taken_back["progress"]],
+            "progress": [*lines, *taken_back["progress"], f"wave {state['verdict']}"],
             "diff": [
                 {"prepared": summary.titled(outcome.host, outcome.data["diff"])}
                 for outcome in outcomes
@@ -110,7 +110,8 @@ class ActionModule(FabricAction):
             passed, lines = judging.judge(run, step, accesses)
         run.update(lambda state: waves.record(state, phase, "applied", passed))
         if passed:
-            conduct.confirm_everywhere(executor, accesses, step["id"])
+            confirmed = conduct.confirm_everywhere(executor, accesses, step["id"])
+            lines += [f"{outcome.host} confirmed" for outcome in confirmed if outcome.ok]
             passed, more = judging.all_did(run, step, CONFIRMING)
             run.update(lambda state: waves.record(state, phase, "confirmed", passed))
             lines += more

@@ -35,6 +35,7 @@ class ActionModule(FabricAction):
         raise JumboError("say what to open or close", variable="state, wave", limit="opened, closed")
 
     def _open(self, evidence_dir: Path) -> dict[str, Any]:
+        self._refuse_tags()
         # A task runs in a forked worker: its parent is ansible-playbook, which the lock is about.
         run = Run.open(evidence_dir, process=os.getppid(), exclusive=not self.check_mode)
         state = {
@@ -52,6 +53,17 @@ class ActionModule(FabricAction):
         run.save("state", state)
         run.journal.write(step="rollout", host="", event="done", verb="open", data={"check_mode": self.check_mode})
         return {"changed": False, "rollout": run.id, "evidence": str(run.path), "progress": [f"roll-out {run.id}"]}
+
+    def _refuse_tags(self) -> None:
+        chosen = [str(tag) for tag in self.variables.get("ansible_run_tags") or ["all"]]
+        skipped = [str(tag) for tag in self.variables.get("ansible_skip_tags") or []]
+        if chosen != ["all"] or skipped:
+            raise JumboError(
+                "tags choose nothing here, and nothing was done: each task of a roll-out needs those before it",
+                variable="--skip-tags" if chosen == ["all"] else "--tags",
+                wish=", ".join(skipped if chosen == ["all"] else chosen),
+                advice="Choose stages with jumbo_stages, hosts with --limit.",
+            )
 
     def _close(self) -> dict[str, Any]:
         run = Run.required()

@@ -28,7 +28,10 @@ class ActionModule(FabricAction):
         report = write_report(run)
         changed = {change["host"] for stage in report["stages"] for change in stage["changes"]}
         lines = [f"verdict: {state['verdict']}"]
-        lines += [state["reason"]] if state.get("reason") else []
+        lines += [summary.first_line(state["reason"])] if state.get("reason") else []
+        lines += [
+            f"finding: {summary.finding_line(finding)}" for finding in summary.found_on_the_way(state["findings"])
+        ]
         lines += [f"evidence: {run.path}/report.html"]
         return {
             "changed": False,

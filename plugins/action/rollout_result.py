@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import DIFFERENCES, Run
 
 
 class ActionModule(FabricAction):
@@ -27,7 +28,14 @@ class ActionModule(FabricAction):
         # Where no host of this play is to blame, the first one carries the verdict: an exit status needs a failed host.
         blamed = set(report.get("troubles", {})) & set(self.play_hosts)
         if verdict not in waves.GOOD and not blamed and self.host == self.play_hosts[0]:
-            return {"failed": True, "msg": f"the run ended as {verdict}: {report.get('reason') or 'see the report'}"}
+            reason = summary.first_line(report.get("reason") or "see above")
+            return {"failed": True, "msg": f"the run ended as {verdict}, no host is to blame: {reason}"}
         if self.host not in report.get("touched", []):
             return {"skipped": True, "changed": False}
-        return {"changed": verdict in waves.GOOD}
+        return {"changed": verdict in waves.GOOD, **(self._difference() if verdict == "planned" else {})}
+
+    def _difference(self) -> dict[str, Any]:
+        """Return what a dry run would change on this host, as the device itself says it."""
+        run = Run.current()
+        text = ((run.load(DIFFERENCES) if run else None) or {}).get(self.host)
+        return {"diff": [{"prepared": summary.titled(self.host, text)}]} if text else {}

@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import read_intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, past, resume, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.refusal import note_refusal
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.resume import Earlier
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
@@ -30,17 +34,15 @@ class ActionModule(FabricAction):
         try:
             return self._deal(run)
         except JumboError as error:
-            reason = str(error)
-            run.update(lambda state: state.update(verdict="failed", reason=reason))
+            run.update(functools.partial(note_refusal, error=error))
             raise
 
     def _deal(self, run: Run) -> dict[str, Any]:
         earlier = resume.earlier(run)
         inventory = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
-        try:
-            mode = read_intent(inventory).resume
-        except InvalidIntent:
-            return {"changed": False, "goes_on": True, "progress": []}  # the planner says all that is wrong with it
+        intent = read_intent(inventory)  # whatever is wrong with it is said before any device is asked
+        refuse_unsupported(intent, Topology(intent))
+        mode = intent.resume
         found = resume.still_open(earlier)
         lines = [line for one in found for line in resume.where(one)] or resume.harmless(earlier)
         if mode == "new" or (mode == "auto" and not found):

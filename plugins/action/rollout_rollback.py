@@ -13,7 +13,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, past, 
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.resume import note_taken_over_by
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import DIFFERENCES, Run
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.standing import ROLLOUT
 
 registry.preload()
@@ -39,9 +39,11 @@ class ActionModule(FabricAction):
             run.update(lambda state: state.update(verdict="failed", reason=reason))
             raise
         if self.check_mode:
-            lines = [f"{host}: {step} would be taken back" for one in wanted for step, host in past.applied(one)]
-            run.update(lambda state: state.update(verdict="planned"))
-            return {"changed": bool(lines), "progress": lines or [self._nothing(run)]}
+            order = [(host, handle) for one in wanted for host, handle in past.way_back(one)]
+            run.update(lambda state: state.update(verdict="planned", touched=sorted({host for host, _handle in order})))
+            run.save(DIFFERENCES, summary.ways_back(order))
+            lines = [summary.back_line(change) for _host, handle in order for change in reversed(handle["changes"])]
+            return {"changed": False, "progress": lines or [self._nothing(run)]}
         rollouts = {"rollouts": [one.id for one in wanted]}
         run.journal.write(step=ROLLOUT, host="", event="intent", verb="revert", data=rollouts)
         result = self._settle(run, wanted, past.take_back_runs(wanted, self.access))
@@ -108,4 +110,4 @@ class ActionModule(FabricAction):
             for one in wanted:
                 note_taken_over_by(one, run, "rolled back")
         lines = summary.taken_back_lines(acts) or [self._nothing(run)]
-        return {"changed": any(outcome.ok for outcome, _handle in acts), "progress": lines}
+        return {"changed": False, "progress": lines}  # each host says at the end that it has changed

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
+from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
@@ -19,6 +20,18 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import as_ju
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.plain import to_plain
 
 display = Display()
+
+
+PROGRESS = "jumbo.fabric.progress"
+
+
+def _tell(lines: Iterable[str]) -> None:
+    """Show what happened where the callback does not; one that writes data has standard output for itself."""
+    callback = str(constants.DEFAULT_STDOUT_CALLBACK)
+    if callback == PROGRESS:
+        return
+    for line in lines:
+        display.display(f"  {line}", stderr="json" in callback)
 
 
 class HostVariables(Mapping[str, Any]):
@@ -81,7 +94,9 @@ class FabricAction(ActionBase):
             result.update(failed=True, msg=str(known), error=known.as_dict())
             if known is not error:
                 display.vvv(traceback.format_exc())
-        return dict(remove_values(result, self.secrets)) if self.secrets else result
+        shown = dict(remove_values(result, self.secrets)) if self.secrets else result
+        _tell(shown.get("progress") or [])
+        return shown
 
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the shape of all actions
         """Do the work and return the result's keys."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
@@ -28,6 +28,21 @@ def confirm_everywhere(executor: Executor, accesses: Mapping[str, Access], step:
     """Confirm one step on all devices that applied it, each from a new connection."""
     found = [(host, handle) for (name, host), handle in executor.applied().items() if name == step]
     return everywhere(lambda item: executor.confirm(accesses[item[0]], step, item[1]), found)
+
+
+def lowering_groups(
+    applied: Mapping[tuple[str, str], Handle], steps: Mapping[str, str], topology: Topology
+) -> Iterator[dict[str, list[str]]]:
+    """Yield what is taken back at once, {host: its steps, one after the other}; each group waits for the one before.
+
+    `applied`: {(step, host): handle}, oldest first; `steps`: {step id: phase}.
+    """
+    for phase in lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology):
+        by_host: dict[str, list[str]] = {}
+        for step, host in reversed(list(applied)):
+            if steps[step] == phase:
+                by_host.setdefault(host, []).append(step)
+        yield by_host
 
 
 def take_back(
@@ -60,11 +75,7 @@ def take_back(
         return [(executor.revert(accesses[host], step, applied[step, host]), applied[step, host]) for step in its_steps]
 
     done: list[tuple[Outcome, Handle]] = []
-    for phase in lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology):
-        by_host: dict[str, list[str]] = {}
-        for step, host in reversed(list(applied)):
-            if steps[step] == phase:
-                by_host.setdefault(host, []).append(step)
+    for by_host in lowering_groups(applied, steps, topology):
         acts = [act for acts in everywhere(revert, by_host.items()) for act in acts]
         done += acts
         if not all(outcome.ok for outcome, _handle in acts):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import gates, too_big
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import NotReadAgain
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.time_budget import SPARE_SECONDS
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
@@ -19,6 +20,10 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 BASELINE_FLOWS = 8
 """Flows for each pair before anything is changed: enough to meet a dead leg, not to prove that there is none."""
+
+KEPT_OPEN = (
+    "They were read a moment ago, maybe over a connection that ControlPersist had kept: what is refused now counts."
+)
 
 Step = Mapping[str, Any]
 
@@ -140,7 +145,7 @@ def baseline(topology: Topology, states: Mapping[str, Any], accesses: Mapping[st
     """Prove that packets of the old size cross the fabric today, in DF probes; return what does not, as sentences.
 
     Each host asks the next one in its segment and one in the next segment: every leaf, and every leg between
-    neighbouring leafs, is crossed both ways.
+    neighbouring leafs, is crossed both ways. Raises NotReadAgain where a device cannot be read over a new connection.
     """
     pairs = topology.sample_pairs()
     if not pairs:
@@ -148,6 +153,9 @@ def baseline(topology: Topology, states: Mapping[str, Any], accesses: Mapping[st
     gate = {"name": "baseline", "pairs": pairs, "ip_mtus": [ip_mtu], "flows": BASELINE_FLOWS}
     step = {"id": "preflight.baseline", "changes": [], "gate": gate}
     evidence = Measurement(topology, states, accesses, 0).of(step)
+    lost = fabric.not_read(evidence["before"]) | fabric.not_read(evidence["after"])
+    if lost:
+        raise NotReadAgain({host: state["error"] for host, state in lost.items()}, KEPT_OPEN)
     result = gates.judge(step, evidence, topology)
     if result.verdict == "success":
         return []

@@ -8,7 +8,7 @@ from pathlib import Path
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Handle
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.conduct import AccessTo, take_back
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.conduct import AccessTo, lowering_groups, take_back
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Outcome, handles
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
@@ -39,6 +39,19 @@ def all_runs(evidence_dir: Path) -> list[Run]:
 def applied(run: Run) -> list[tuple[str, str]]:
     """Return what a roll-out's journal says may still be applied, as (step, host)."""
     return list(handles(run.journal.lines()))
+
+
+def way_back(run: Run) -> list[tuple[str, Handle]]:
+    """Return what `take_back_runs` would take back of one roll-out, as (host, handle), in that order."""
+    steps = {step["id"]: step["phase"] for step in run.load("plan")["steps"]}
+    _intent, topology = fabric.intent_of(run)
+    applied_now = {key: handle for key, handle in handles(run.journal.lines()).items() if key[0] in steps}
+    return [
+        (host, applied_now[step, host])
+        for group in lowering_groups(applied_now, steps, topology)
+        for host, its_steps in group.items()
+        for step in its_steps
+    ]
 
 
 def is_persisted(run: Run) -> bool:

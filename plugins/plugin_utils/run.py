@@ -21,6 +21,9 @@ POINTER = "jumbo-rollout"
 """A file in Ansible's own temporary directory, which belongs to one ansible-playbook process and is removed with it.
 It tells every worker and every lookup of that process which evidence directory is theirs."""
 
+DIFFERENCES = "differences"
+"""The file with each device's own difference, {host: text}; only a dry run has it."""
+
 PLANNED = ("plan", "intent")
 """The files that say what a roll-out is about."""
 

@@ -21,6 +21,9 @@ NEW_CONNECTION = "-o ControlMaster=no -o ControlPath=none"
 """ControlPersist would reuse a TCP connection that a change may have cut for everybody else."""
 
 
+OVER_SSH = "Make sure this host can be reached over ssh:"
+"""What Ansible's plugin puts before the words of ssh."""
+
 SSH = "ansible.builtin.ssh"
 
 SSH_FAILED = 255
@@ -62,7 +65,7 @@ class LinuxShell:
         except AnsibleAuthenticationFailure as failure:
             raise AccessDenied(_sentence(failure), host=self.host, advice="Check ansible_user and its key.") from None
         except AnsibleConnectionFailure as failure:
-            raise Unreachable(_sentence(failure), host=self.host) from None
+            raise self._unreachable(_sentence(failure)) from None
         except AnsibleError as failure:
             raise JumboError(_sentence(failure), host=self.host) from None
         finally:
@@ -76,7 +79,7 @@ class LinuxShell:
             if "Permission denied (" in err:
                 raise AccessDenied(said, host=self.host, advice="Check ansible_user and ansible_ssh_private_key_file.")
             if status == SSH_FAILED:
-                raise Unreachable(said, host=self.host)
+                raise self._unreachable(said)
             raise JumboError(
                 f"the program did not run on the host (exit {status}): {said}",
                 host=self.host,
@@ -93,6 +96,13 @@ class LinuxShell:
                 advice=error.get("advice"),
             )
         return reply
+
+    def _unreachable(self, said: str) -> Unreachable:
+        """Return what ssh says, without Ansible's words around it; a connection that is cut says nothing."""
+        reason = said.rpartition(OVER_SSH)[2].strip() or "the connection was cut, and ssh gave no reason"
+        where = str(self.variables.get("ansible_host") or self.host)
+        advice = f"Try `ssh {where}` from here, then check ansible_host, ansible_port and what is between."
+        return Unreachable(f"SSH to {where}: {reason}", host=self.host, advice=advice)
 
     def _command(self, connection: Any) -> str:
         interpreter = str(self.variables.get("ansible_python_interpreter") or "")

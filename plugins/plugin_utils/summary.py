@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import Intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+
+FIELDS = {"ip_mtu": "IP MTU", "route_mtu": "route MTU", "persisted": "lift persisted"}
 
 
 def notes_of(plan: Mapping[str, Any], proven: Iterable[str]) -> list[str]:
@@ -32,6 +38,17 @@ def plan_lines(plan: Mapping[str, Any], notes: Iterable[str], findings: Iterable
     if not plan["steps"]:
         lines.append("everything is at its target already: nothing to do")
     return [*lines, *notes, *(finding_line(f, evidence=True) for f in findings if not f["blocking"])]
+
+
+def canary_line(intent: Intent, topology: Topology) -> str:
+    """Return which rack goes first and why: a misspelt group would choose another one in silence."""
+    rack = topology.canary
+    if intent.canary:
+        return f"the canary is {rack}, the rack of {', '.join(intent.canary)} in the group canary"
+    groups = {group for device in intent.devices.values() for group in device.groups}
+    similar = difflib.get_close_matches("canary", sorted(groups), n=1)
+    hint = f" (there is a group {similar[0]})" if similar else ""
+    return f"the canary is {rack}, the smallest rack: no device is in the group canary{hint}"
 
 
 def step_lines(plan: Mapping[str, Any]) -> list[str]:
@@ -70,6 +87,20 @@ def taken_back_lines(acts: Iterable[tuple[Any, Mapping[str, Any]]]) -> list[str]
     return lines
 
 
+def ways_back(order: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
+    """Return each host's difference of being taken back, {host: text}: the value now, and the one it gets."""
+    found: dict[str, list[str]] = {}
+    for host, handle in order:
+        for change in reversed(handle["changes"]):
+            now, then = (f"{change['object']} {FIELDS[change['field']]} {_told(change[key])}" for key in ("to", "from"))
+            found.setdefault(host, []).extend([f"-{now}", f"+{then}"])
+    return {host: "\n".join(lines) for host, lines in found.items()}
+
+
+def _told(value: Any) -> str:
+    return "as before the pin" if value is None else str(value)
+
+
 def back_line(change: Mapping[str, Any]) -> str:
     """Return one change the other way round: `leaf1 Vlan10: 9000 -> 1500`."""
     what_now = f"{change['to']} -> {change['from']}"
@@ -88,10 +119,23 @@ def finding_line(finding: Mapping[str, Any], *, evidence: bool = False) -> str:
     return f"{text} ({finding['evidence']})" if evidence and finding["evidence"] else text
 
 
+def found_on_the_way(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the findings of gates and of taking back; preflight has told its own, which say whether they block."""
+    return [finding for finding in findings if "blocking" not in finding]
+
+
+def first_line(text: str) -> str:
+    """Return a text's first line; a list that follows it has been told where it was found, and is in the report."""
+    first, _newline, more = str(text).partition("\n")
+    return f"{first} (each is named above, and in the report)" if more else first
+
+
 def gate_line(step: str, gate: Mapping[str, Any]) -> str:
     """Return one gate's verdict, with what was found where it is not what was expected."""
-    text = f"gate {gate['name']} ({step}): {gate['verdict']} - {gate['expected']}"
-    return text if gate["verdict"] == "success" else f"{text}; {gate['actual']}"
+    text = f"gate {gate['name']} ({step}): {gate['verdict']}"
+    if gate["verdict"] == "success":
+        return f"{text} - {gate['expected']}"
+    return f"{text}\n  expected: {gate['expected']}\n  found: {gate['actual']}"
 
 
 def titled(host: str, text: str) -> str:

@@ -52,6 +52,7 @@ def test_filtered_icmp_is_a_finding_and_no_failure(fabric):
     assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
     assert findings(outcome) == [("leaf1", None)]
     assert "fragmentation needed" in outcome.report["findings"][0]["reason"]
+    assert '  finding: leaf1: its "fragmentation needed"' in outcome.output
     assert lab.stalls() == []
 
 

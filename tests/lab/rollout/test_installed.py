@@ -38,5 +38,8 @@ def test_the_built_collection_plans_from_anywhere(fabric, tmp_path):
     arguments = ["jumbo.fabric.rollout", *inventories, "--check", "-e", f"jumbo_evidence_dir={lab.evidence}"]
     done = tool("ansible-playbook", *arguments, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "step canary.1.host_link" in done.stdout, "the plan is shown with Ansible's own callback"
+    assert "  verdict: planned" in done.stdout
+    assert f"  evidence: {lab.evidence}" in done.stdout
     assert lab.evidence.glob("*/report.json")
     assert "planned" in next(lab.evidence.glob("*/report.json")).read_text()

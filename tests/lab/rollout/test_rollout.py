@@ -93,6 +93,9 @@ def test_a_dry_run_shows_the_plan_and_each_devices_own_difference_and_writes_not
     assert "--- spine1" in outcome.output
     assert "+   mtu 9214" in outcome.output
     assert "+link eth1 mtu 9000" in outcome.output
+    assert "+route 224.0.0.0/4 dev eth1 mtu 1500" in outcome.output
+    assert outcome.output.index("step soak.persist") < outcome.output.index("--- spine1")
+    assert len(re.findall(r"changed=1 ", outcome.output)) == len(before)
     assert lab.ip_mtus() == before
     assert {host: lab.routes(host) for host in routes} == routes
     assert not (lab.evidence / "latest").exists()
