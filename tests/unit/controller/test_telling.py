@@ -4,7 +4,6 @@ import json
 
 import pytest
 from ansible.utils.display import Display
-from ansible_collections.jumbo.fabric.plugins.action import rollout_journal
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, NotReadAgain, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import GateResult
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
@@ -164,23 +163,6 @@ def test_a_device_that_is_not_read_is_told_when_it_is_read_and_at_the_end(player
     told = [line for text in player.said for line in text.splitlines() if "no answer" in line]
     assert len(told) == 2
     assert any("not read: spine1" in text for text in player.said)
-
-
-@pytest.mark.parametrize("tags", [{"ansible_run_tags": ["canary"]}, {"ansible_skip_tags": ["soak"]}])
-def test_tags_are_refused(player, monkeypatch, tags):
-    opened = rollout_journal.ActionModule
-    act = opened.perform
-
-    def with_tags(self, arguments):
-        self.variables = {**self.variables, **tags}
-        return act(self, arguments)
-
-    monkeypatch.setattr(opened, "perform", with_tags)
-    asked = reads(player, monkeypatch)
-    assert player.play() == "None", "no roll-out is open, so there is no report"
-    assert asked == []
-    assert any("tags choose nothing here" in line and "jumbo_stages" in line for line in player.said)
-    assert player.status() == 2
 
 
 # ---------------------------------------------------------------- dry runs
