@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import read_intent
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported_inventory
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, past, resume, summary, waves
@@ -41,7 +41,7 @@ class ActionModule(FabricAction):
         earlier = resume.earlier(run)
         inventory = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
         intent = read_intent(inventory)  # whatever is wrong with it is said before any device is asked
-        refuse_unsupported(intent, Topology(intent))
+        refuse_unsupported_inventory(intent, Topology(intent))
         mode = intent.resume
         found = resume.still_open(earlier)
         lines = [line for one in found for line in resume.where(one)] or resume.harmless(earlier)

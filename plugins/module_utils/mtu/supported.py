@@ -10,7 +10,15 @@ from .topology import Topology
 
 def refuse_unsupported(plan: Plan, intent: Intent, topology: Topology) -> None:
     """Raise InvalidIntent for a plan that the drivers or the lab-tested roll-out cannot carry out in this version."""
-    problems = [*_steps(plan), *_pairs(intent), *_segments(topology)]
+    _refuse([*_steps(plan), *_pairs(intent), *_segments(topology)])
+
+
+def refuse_unsupported_inventory(intent: Intent, topology: Topology) -> None:
+    """Raise InvalidIntent for what the inventory alone tells, before any device is asked."""
+    _refuse([*_pairs(intent), *_segments(topology)])
+
+
+def _refuse(problems: list[JumboError]) -> None:
     if problems:
         raise InvalidIntent(tuple(problems))
 
