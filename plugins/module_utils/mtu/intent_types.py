@@ -120,7 +120,7 @@ class Segment:
 class Waiver:
     """A danger that the operator has accepted, by name and with a reason."""
 
-    kind: str  # unmanaged_member | exposure | only_path | no_dead_man | known_limit
+    kind: str  # unmanaged_member | exposure | only_path | no_dead_man | known_limit | outage
     object: str
     reason: str
 

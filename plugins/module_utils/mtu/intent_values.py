@@ -21,7 +21,7 @@ TAGGING = tuple(LAYER2)
 THROUGH_KINDS = ("tap", "switch")
 ROLES = ("jumbo", "frontend", "management", "wan", "pfsync", "bmc", "pxe", "other")
 STAGES = ("canary", "leaf", "fabric", "soak")
-WAIVER_KINDS = ("unmanaged_member", "exposure", "only_path", "no_dead_man", "known_limit")
+WAIVER_KINDS = ("unmanaged_member", "exposure", "only_path", "no_dead_man", "known_limit", "outage")
 RESUME = ("auto", "resume", "revert", "new")
 
 IP_MTU_RANGE = (LEAST_INSIDE, 9214)  # from the least that IPv6 allows to the most that common switches do

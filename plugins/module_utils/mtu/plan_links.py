@@ -150,8 +150,10 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
         pairs += [(a, b), (b, a)]
     sizes = [work.target.ip_mtu for work in works]
     drained = [work.link for work in works if _needs_drain(planner, work.link)]
+    readded = [work.link for work in works if _is_readded(planner, work.link)]
+    if drained or readded:
+        _refuse_cut_off(planner, list(dict.fromkeys([*drained, *readded])))
     if drained:
-        _refuse_cut_off(planner, drained)
         text = f"Every link of other planes is up, so traffic has another way while those of {plane} are drained."
         gate = planner.gate("cross_rack", _alternatives(planner), [planner.intent.baseline_ip_mtu], ecmp=True)
         planner.add(STAGE, wave, "drain", _drains(planner, drained, False, True), gate, text)
@@ -159,7 +161,7 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
         f"Nobody is lifted across {plane} yet; both ends of each link change together, other planes stay as they are."
     )
     gate = planner.gate("leg", pairs, sizes)
-    outage = [Outage(str(link), READD_SECONDS) for link in drained if _is_readded(planner, link)]
+    outage = [Outage(str(link), READD_SECONDS) for link in readded]
     planner.add(STAGE, wave, "link", list(changes.values()), gate, text, atomic=True, outage=outage)
     if drained:
         text = f"Both ends of each link of {plane} are confirmed at their new size and no timer is armed."
@@ -169,7 +171,10 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
 
 
 def _needs_drain(planner: Planner, link: Link) -> bool:
-    return link.routing in ADJACENCY or _is_readded(planner, link)
+    """Where only the re-added interface asks for it, a person may accept its short loss instead: waiver `outage`."""
+    if link.routing in ADJACENCY:
+        return True
+    return _is_readded(planner, link) and not planner.intent.waived("outage", str(link), link.a.device, link.b.device)
 
 
 def _is_readded(planner: Planner, link: Link) -> bool:
@@ -203,7 +208,7 @@ def _refuse_cut_off(planner: Planner, links: Sequence[Link]) -> None:
         if after[leaf] != after[other] and not planner.intent.waived("only_path", leaf, other, *map(str, links)):
             planner.scope.problems.append(
                 JumboError(
-                    f"it must be drained to be raised, and {other} and {leaf} have no other way meanwhile",
+                    f"it carries nothing while it is raised, and {other} and {leaf} have no other way meanwhile",
                     object=", ".join(map(str, links)),
                     variable="jumbo_links",
                     wish=links[0].routing,

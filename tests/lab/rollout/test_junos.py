@@ -9,6 +9,7 @@ pytest.importorskip("jnpr.junos")
 pytestmark = pytest.mark.lab
 
 MIXED = ("spine2", "leaf2")
+ACCEPTED = [{"kind": "outage", "object": name, "reason": "their interfaces are added anew"} for name in MIXED]
 
 
 def left_open(lab):
@@ -20,7 +21,7 @@ def left_open(lab):
 
 
 def test_a_mixed_fabric_is_raised_and_taken_back(fabric):
-    lab = fabric(junos=MIXED)
+    lab = fabric(junos=MIXED, jumbo_waivers=ACCEPTED)
     before = lab.ip_mtus()
     outcome = lab.play("rollout")
     assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
@@ -45,7 +46,7 @@ def test_slow_commits_and_one_without_an_answer_are_waited_for(fabric):
 
 
 def test_a_confirmation_that_is_lost_takes_its_stage_back(fabric):
-    lab = fabric("confirm-lost@leaf2", junos=MIXED, ansible_command_timeout=3)
+    lab = fabric("confirm-lost@leaf2", junos=MIXED, jumbo_waivers=ACCEPTED, ansible_command_timeout=3)
     before = lab.ip_mtus()
     outcome = lab.play("rollout")
     assert (outcome.status, outcome.report["verdict"]) == (2, "reverted"), outcome.output

@@ -192,6 +192,23 @@ def test_a_platform_that_re_adds_its_interface_is_drained_and_its_outage_declare
     assert plan.step("fabric.2.drain") is None
 
 
+def test_a_short_loss_that_is_accepted_needs_no_drain_and_is_declared_all_the_same():
+    waivers = [{"kind": "outage", "object": "spine1", "reason": "seconds are fine"}]
+    hosts = inventory(jumbo_waivers=waivers)
+    hosts["spine1"]["platform"] = "junos"
+    plan = planned(hosts)
+    assert plan.step("fabric.1.drain") is None
+    assert plan.step("fabric.1.link").outage[0].link == "leaf1:Ethernet1 - spine1:Ethernet1"
+
+
+def test_a_short_loss_that_is_accepted_may_not_be_that_of_the_only_way():
+    waivers = [{"kind": "outage", "object": "spine1", "reason": "seconds are fine"}]
+    hosts = inventory(spines=1, jumbo_waivers=waivers)
+    hosts["spine1"]["platform"] = "junos"
+    with pytest.raises(InvalidIntent, match="no other way"):
+        planned(hosts)
+
+
 # ---------------------------------------------------------------------- both families, host stacks
 
 
