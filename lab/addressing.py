@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent, Link, Segment
+
+from .fabric import Pair
 
 # Routed links have IPv6 where any segment has.
 LINK_POOLS = {4: ipaddress.ip_network("10.255.0.0/16"), 6: ipaddress.ip_network("fd00:10:255::/112")}
 
 Addresses = dict[End, tuple[str, ...]]
+PAIR_POOL = ipaddress.ip_network("10.254.0.0/16")
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -36,6 +39,15 @@ def assign_addresses(intent: Intent, routed: tuple[Link, ...]) -> Addresses:
             )
         if not given:
             found.update({end: tuple(_of_link(number, side, families)) for side, end in enumerate(link.ends)})
+    return found
+
+
+def pair_addresses(pairs: Iterable[Pair], interface: str) -> Addresses:
+    """Return the addresses by which paired switches talk to each other; no route leads there."""
+    found: Addresses = {}
+    for number, pair in enumerate(pairs):
+        for side, end in enumerate(pair.ends):
+            found[End(end.device, interface)] = (f"{PAIR_POOL[2 * number + side]}/31",)
     return found
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from .addressing import family_of
-from .fabric import Node
+from .fabric import Node, Port
+from .ports import AGGREGATE, peer_svi
 
 
 def startup_config(node: Node) -> str:
     """Return the text of a switch's startup-config. No MTU is in it: every interface is at its default."""
-    parts = [f"hostname {node.name}\n!", *_vlans(node), *_ports(node), *_svis(node), *_routing(node), "end\n"]
-    return "\n".join(parts)
+    parts = [f"hostname {node.name}\n!", *_vlans(node), *_ports(node), *_svis(node), *_pairing(node), *_routing(node)]
+    return "\n".join([*parts, "end\n"])
 
 
 def _vlans(node: Node) -> Iterator[str]:
@@ -23,13 +24,35 @@ def _vlans(node: Node) -> Iterator[str]:
 def _ports(node: Node) -> Iterator[str]:
     vlans = {bridge.kernel: bridge.vlan for bridge in node.bridges}
     for port in node.ports:
+        if port.trunk:  # a lane: no interface of the switch
+            continue
+        mode = list(_mode(node, port, vlans))
         yield f"interface {port.interface}\n   description {port.peer}"
-        if port.bridge is None:
-            yield "   no switchport"
-            yield from _addresses(node, port.interface)
-        elif vlans[port.bridge] is not None:
-            yield f"   switchport access vlan {vlans[port.bridge]}"
+        if port.aggregate:
+            yield f"   channel-group {port.aggregate.removeprefix(AGGREGATE)} mode active\n!"
+            yield f"interface {port.aggregate}\n   description {port.peer.device}"
+        yield from mode
         yield "!"
+
+
+def _mode(node: Node, port: Port, vlans: Mapping[str, int | None]) -> Iterator[str]:
+    """Yield the lines that say what a port, or the aggregate that it is the member of, carries."""
+    if port.vlans:
+        yield "   switchport mode trunk"
+        yield f"   switchport trunk allowed vlan {','.join(map(str, port.vlans))}"
+    elif port.bridge is None:
+        yield "   no switchport"
+        yield from _addresses(node, port.interface)
+    elif vlans[port.bridge] is not None:
+        yield f"   switchport access vlan {vlans[port.bridge]}"
+    if port.mlag is not None:
+        yield f"   mlag {port.mlag}"
+
+
+def _pairing(node: Node) -> Iterator[str]:
+    if node.peering:
+        yield f"mlag configuration\n   domain-id {node.peering.domain}\n   local-interface {peer_svi()}"
+        yield f"   peer-address {node.peering.address}\n   peer-link {node.peering.link}\n!"
 
 
 def _svis(node: Node) -> Iterator[str]:

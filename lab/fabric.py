@@ -13,32 +13,93 @@ from .platforms import DEFAULT_IP_MTU, PLATFORMS, PlatformSizes
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """A cable of the plant; its two ends there are called `c<number>a` and `c<number>b`."""
+    """A cable of the plant; its two ends there are called `c<number>a` and `c<number>b`.
+
+    vlans: what a trunk carries. Each has a lane of its own beside the cable, `c<number>av<vlan>`: tags are not seen.
+    """
 
     number: int
     a: End
     b: End
     through: tuple[Through, ...] = ()
+    vlans: tuple[int, ...] = ()
 
     def plant_end(self, end: End) -> str:
         """Return the plant's interface under a port. What arrives on it is on its way to that port."""
         return f"c{self.number}{'a' if end == self.a else 'b'}"
 
+    def lane_end(self, end: End, vlan: int) -> str:
+        """Return the plant's interface under a trunk port's lane."""
+        return f"{self.plant_end(end)}v{vlan}"
+
+    def wires(self) -> Iterator[tuple[str, str]]:
+        """Yield both plant ends of the cable itself, then of each lane."""
+        yield self.plant_end(self.a), self.plant_end(self.b)
+        yield from ((self.lane_end(self.a, vlan), self.lane_end(self.b, vlan)) for vlan in self.vlans)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A host's aggregate: `b<number>a` is under its one port, and behind `b<number>b` packets part to the cables.
+
+    cables: (cable, the host's end of it), one for each member, in the order of the inventory.
+    """
+
+    number: int
+    end: End
+    cables: tuple[tuple[Cable, End], ...]
+
+    @property
+    def plant_end(self) -> str:
+        """The plant's interface under the host's port."""
+        return f"b{self.number}a"
+
+    @property
+    def splitter(self) -> str:
+        """The plant's interface where what the host sends is given to one of the members."""
+        return f"b{self.number}b"
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The host's ends of the members' cables, in the plant."""
+        return tuple(cable.plant_end(end) for cable, end in self.cables)
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A physical port of a node. `bridge` is the VLAN it is an access port of, None where it routes."""
+    """A port of a node. `bridge` is the VLAN it is an access port of, None where it routes or is a trunk.
+
+    aggregate: on a switch, the Port-Channel whose only member it is. members: on a host, the ports behind an aggregate
+    that shows as this one interface. mlag: its number, where two switches share the aggregate. vlans: what a trunk
+    carries. trunk: this is a lane of that port. beside: plant ends that go up and down with it.
+    """
 
     interface: str
     plant_end: str
     peer: End
     through: tuple[Through, ...] = ()
     bridge: str | None = None
+    aggregate: str | None = None
+    members: tuple[str, ...] = ()
+    mlag: int | None = None
+    vlans: tuple[int, ...] = ()
+    trunk: str | None = None
+    beside: tuple[str, ...] = ()
 
     @property
     def kernel(self) -> str:
         """Its name inside the node."""
         return kernel_name(self.interface)
+
+    @property
+    def routes(self) -> bool:
+        """Whether it has addresses of its own."""
+        return self.bridge is None and not self.vlans
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that it is called."""
+        return (self.interface, self.kernel, *((self.aggregate,) if self.aggregate else ()), *self.members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +113,15 @@ class Bridge:
 
 
 @dataclass(frozen=True, slots=True)
+class Peering:
+    """What a switch knows of the one it is paired with: the pair's name, its own port or aggregate, the far address."""
+
+    domain: str
+    link: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """A static route over one or several next hops: (gateway, interface)."""
 
@@ -61,7 +131,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A device of the lab. `listen` is its management address; `backend` the interfaces that shall be raised."""
+    """A device of the lab. `listen` is its management address; `backend` the interfaces that shall be raised.
+
+    peering: where it is paired with another switch.
+    """
 
     name: str
     platform: str
@@ -72,6 +145,12 @@ class Node:
     addresses: dict[str, tuple[str, ...]]
     routes: tuple[Route, ...]
     backend: tuple[str, ...]
+    peering: Peering | None = None
+
+    @property
+    def is_linux(self) -> bool:
+        """Whether it is a machine with a system of its own: a host, or a router that is one."""
+        return self.platform == "linux"
 
     @property
     def sizes(self) -> PlatformSizes:
@@ -81,14 +160,15 @@ class Node:
     def port(self, interface: str) -> Port:
         """Return a port by name; KeyError where there is none."""
         for port in self.ports:
-            if port.interface == interface:
+            if interface in port.names:
                 return port
         raise KeyError(interface)
 
     def kernel(self, interface: str) -> str:
         """Return the kernel's name of a port or SVI; KeyError where the node has no such interface."""
-        if any(interface in (port.interface, port.kernel) for port in self.ports):
-            return kernel_name(interface)
+        for port in self.ports:
+            if interface in port.names:
+                return port.kernel
         for bridge in self.bridges:
             if interface in (bridge.interface, bridge.kernel):
                 return bridge.kernel
@@ -101,12 +181,22 @@ class Node:
 
     def boot_mtu(self, port: Port) -> int:
         """Return the size a port has before anybody configures it."""
-        return self.sizes.port_ip_mtu if port.bridge else DEFAULT_IP_MTU
+        return DEFAULT_IP_MTU if port.routes else self.sizes.port_ip_mtu
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two switches that act as one for the hosts attached to both (MLAG), and the port of each towards the other."""
+
+    name: str
+    ends: tuple[End, End]
 
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """All nodes by name, and the cables between them."""
+    """All nodes by name, the cables between them, and what makes one of several."""
 
     nodes: dict[str, Node]
     cables: tuple[Cable, ...]
+    bundles: tuple[Bundle, ...] = ()
+    pairs: tuple[Pair, ...] = ()

@@ -26,6 +26,7 @@ DEFAULT_NETWORK = "127.77.0"
 ADVERTISE = ("none", "plain", "mtu")
 ADVERTISE_INTERVAL = 1.0
 _HIGHEST_NUMBER = 254
+_LEAST_UNBOUND, _MOST_UNBOUND = 64, 9000
 Hosts = dict[str, dict[str, Any]]
 
 
@@ -176,10 +177,16 @@ def _is_interval(value: Any) -> bool:
     return isinstance(value, (int, float)) and value >= 0
 
 
+def _is_size(value: Any) -> bool:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return is_whole and (value == 0 or _LEAST_UNBOUND <= value <= _MOST_UNBOUND)
+
+
 # What the lab's own variables may be; the rest of jumbo_lab_* is text.
 _KNOBS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "jumbo_lab_advertise": (lambda value: value in ADVERTISE, ", ".join(ADVERTISE)),
     "jumbo_lab_management": (lambda value: value == "oob", "oob"),
     "jumbo_lab_number": (_is_number, f"1-{_HIGHEST_NUMBER}"),
+    "jumbo_lab_unbound": (_is_size, f"0 for none, or {_LEAST_UNBOUND}-{_MOST_UNBOUND} bytes of IP packet"),
     "jumbo_lab_traffic": (_is_interval, "seconds between two transfers of a host, 0 for none"),
 }

@@ -16,6 +16,8 @@ from .platforms import DEFAULT_IP_MTU, ETHERNET_HEADER
 
 TABLE = "jumbo_lab"
 LIST_COUNTERS = ("nft", "-j", "list", "counters", "table", "netdev", TABLE)
+# Not a host's own copy of what it sends to groups: that was on no wire.
+_FROM_OUTSIDE = "fib saddr type != local"
 # Before every other hook: what the port does not take in, nobody sees.
 _PRIORITY = -500
 # What happened to a packet, the first word of its prefix: not taken in by a port or by a box in a cable, too large
@@ -31,16 +33,16 @@ def node_rules(node: Node, overrides: Mapping[str, int]) -> str:
     for port in node.ports:
         limit = overrides.get(port.interface, node.sizes.receives or node.boot_mtu(port))
         parts.append(_chains(port.kernel, limit))
-    return _table("netdev", parts) + _answers() + ("" if node.is_host else _egress(node))
+    return _table("netdev", parts) + _answers() + ("" if node.is_linux else _egress(node))
 
 
 def follow_link(node: Node, interface: str, ip_mtu: int) -> str:
     """Return the change that a new MTU of a link (its kernel name) means; packets meet the old limit or the new.
 
-    A host's port takes in what its link's MTU says. What a switch passes on is limited by the kernel itself; its rules
-    only tell of it.
+    A port of a Linux machine takes in what its link's MTU says. What a switch passes on is limited by the kernel;
+    its rules only tell of it.
     """
-    if node.is_host:
+    if node.is_linux:
         return takes_in(interface, ip_mtu)
     family, rule = _egress_rule(node, interface, ip_mtu)
     chain = f"{family} {TABLE} out_{interface}"
@@ -63,8 +65,8 @@ def plant_rules(fabric: Fabric, extra: Mapping[tuple[Cable, str], int]) -> str:
         for side in "ab":
             sizes = [box.max_frame - ETHERNET_HEADER for box in cable.through if box.max_frame is not None]
             sizes += [extra[cable, side]] if (cable, side) in extra else []
-            if sizes:
-                limits[f"c{cable.number}{side}"] = sizes
+            for wire in cable.wires() if sizes else ():
+                limits[wire["ab".index(side)]] = sizes
     return _table("netdev", (_chains(name, min(sizes)) for name, sizes in limits.items()))
 
 
@@ -92,7 +94,8 @@ def _chains(device: str, limit: int) -> str:
 
 
 def _ingress_rule(limit: int, device: str) -> str:
-    return f"meta length > {limit} counter name {giants_counter(device)} {_log(REFUSED, device, limit)} drop"
+    counter = f"counter name {giants_counter(device)}"
+    return f"meta length > {limit} {_FROM_OUTSIDE} {counter} {_log(REFUSED, device, limit)} drop"
 
 
 def _answers() -> str:

@@ -67,17 +67,19 @@ class NamespacePlane:
         if port is None:
             self._batch(address_commands(self._node, interface, "replace" if up else "del"))
         else:
-            self._switch_cables([port], up=up)
-            self._batch([f"link set dev {kernel} {_ON_OFF[up]}"])
+            ports = [port, *(lane for lane in self._node.ports if lane.trunk == port.interface)]
+            self._switch_cables(ports, up=up)
+            self._batch([f"link set dev {one.kernel} {_ON_OFF[up]}" for one in ports])
         if up:  # the kernel forgets static routes with their interface
             self._batch(route_commands(self._node, self._routable))
 
     def counters(self, interface: str) -> PortCounters:
-        """Return the port's counters; giants are what it refused to take in."""
-        kernel = self._node.kernel(interface)
+        """Return the port's counters, a trunk's with those of its lanes; giants are what it refused to take in."""
+        own = self._node.kernel(interface)
+        kernels = [own, *(lane.kernel for lane in self._node.ports if lane.trunk and lane.trunk == interface)]
         names = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
-        values = [int(self._read(kernel, f"statistics/{name}")) for name in names]
-        return PortCounters(self._all_giants().get(giants_counter(kernel), 0), *values)
+        values = [sum(int(self._read(kernel, f"statistics/{name}")) for kernel in kernels) for name in names]
+        return PortCounters(sum(self._all_giants().get(giants_counter(kernel), 0) for kernel in kernels), *values)
 
     def is_up(self, interface: str) -> bool:
         """Tell whether the interface is on and has a link."""
@@ -104,8 +106,9 @@ class NamespacePlane:
 
     def neighbour(self, interface: str) -> Neighbour | None:
         """Return who is at the far end, or None; a switch without management in between hides it."""
-        port = next((port for port in self._node.ports if port.interface == interface), None)
-        if port is None:
+        try:
+            port = self._node.port(interface)
+        except KeyError:
             self._node.kernel(interface)
             return None
         if any(box.kind == "switch" for box in port.through):
@@ -162,8 +165,8 @@ class NamespacePlane:
             return found
 
     def _switch_cables(self, ports: Iterable[Port], *, up: bool) -> None:
-        lines = [f"link set dev {port.plant_end} {_ON_OFF[up]}" for port in ports]
-        self._batch(lines, pid=self._plant)
+        ends = [end for port in ports for end in (port.plant_end, *port.beside)]
+        self._batch([f"link set dev {end} {_ON_OFF[up]}" for end in ends], pid=self._plant)
 
     def _batch(self, lines: Iterable[str], pid: int | None = None) -> None:
         self._run("ip", "-force", "-batch", "-", text="".join(f"{line}\n" for line in lines), pid=pid)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Process 1 of a node: makes its view of the machine, says "ready", then waits and reaps what its sessions leave behind.
-# usage: node.sh NAME switch|host [ETC ETHTOOL PRIVATE_TMP]
+# usage: node.sh NAME plant|switch|host|router [ETC ETHTOOL PRIVATE_TMP]
 set -eu
 name=$1 kind=$2
 
@@ -12,7 +12,7 @@ mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/sshd /run/lab/etc
 mkdir -m 700 /run/root
 
-if [ "$kind" = host ]; then
+if [ "$kind" = host ] || [ "$kind" = router ]; then
   # /etc is the node's own folder; what it does not have itself it links to the machine's, which is read-only here.
   mount --bind /etc /run/lab/etc
   mount -o remount,bind,ro /run/lab/etc
@@ -37,6 +37,10 @@ for scope in all default; do
   put net/ipv6/conf/$scope/ignore_routes_with_linkdown 1
   if [ "$kind" = switch ]; then put net/ipv6/conf/$scope/keep_addr_on_down 1; fi
 done
+if [ "$kind" = plant ]; then  # cables say nothing of their own
+  put net/ipv6/conf/all/disable_ipv6 1
+  put net/ipv6/conf/default/disable_ipv6 1
+fi
 # A real switch answers every packet that is too big; the kernel's limits are meant for other machines.
 put net/ipv4/icmp_ratelimit 0
 put net/ipv4/icmp_msgs_per_sec 1000000
@@ -49,7 +53,7 @@ put net/ipv6/fib_multipath_hash_policy 1
 put net/bridge/bridge-nf-call-iptables 0
 put net/bridge/bridge-nf-call-ip6tables 0
 put net/bridge/bridge-nf-call-arptables 0
-if [ "$kind" = switch ]; then
+if [ "$kind" = switch ] || [ "$kind" = router ]; then
   put net/ipv4/ip_forward 1
   put net/ipv6/conf/all/forwarding 1
   put net/ipv6/conf/default/forwarding 1

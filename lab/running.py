@@ -14,9 +14,11 @@ from typing import IO, Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
+from .aggregates import Aggregates
 from .events import Events
 from .fabric import Node
 from .faults import Damage
+from .fragments import show_rules
 from .front_ends import FrontEnd, SshFrontEnd, eos_front_end, junos_front_end
 from .hosts import make_etc, private_tmp, read_persisted
 from .inventory import Design, advertise_config
@@ -25,7 +27,8 @@ from .namespace_plane import NamespacePlane
 from .namespaces import PATH, Namespace
 from .sentinel import Sentinel
 from .sshd import SshFiles, find_sshd
-from .traffic_log import KILLED, TrafficLog, traffic_config
+from .traffic_log import KILLED, TrafficLog
+from .traffic_plan import traffic_programs
 from .watch import Change, Watch
 from .wiring import boot_commands, carrier_commands, persisted_commands, port_commands, unplug_commands
 
@@ -50,6 +53,7 @@ class Surroundings:
     events: Events
     traffic: TrafficLog
     sentinel: Sentinel
+    aggregates: Aggregates
     log: IO[bytes]
     pids: dict[str, int] = field(default_factory=dict)
 
@@ -77,10 +81,11 @@ class RunningNode:
         await self._plug_in(self._namespace.pid)
         await self._namespace.run("ip", "-batch", "-", text=boot_commands(node))
         limits = {end.interface: size for end, size in around.damage.port_limits.items() if end.device == node.name}
-        await self._namespace.run("nft", "-f", "-", text=node_rules(node, limits))
+        await self._namespace.run("nft", "-f", "-", text=node_rules(node, limits) + show_rules(node))
         if node.name in around.damage.silent:
             await self._namespace.run("nft", "-f", "-", text=silence_rules())
-        if node.is_host:
+        await around.aggregates.boot(self._namespace)
+        if node.is_linux:
             await self._apply_persisted(self._namespace)
         watch = await Watch.start(self._namespace, node)
         await self._follow(watch.known)
@@ -89,7 +94,7 @@ class RunningNode:
             await self.front_end.open()
         # Only now: a switch that forwards before it has its configuration would answer for sizes that are not its own.
         self.plane.connect()
-        if node.is_host:
+        if node.is_linux:
             await self._apply_with_carrier(self._namespace)
         self._start_advertising(self._namespace)
         around.events.add(node.name, "up", f"management on {node.listen}:{self.front_end.port}")
@@ -107,9 +112,9 @@ class RunningNode:
 
     def start_traffic(self) -> None:
         """Start the host's production traffic, once its peers are there."""
-        config = traffic_config(self._around.design, self.node)
-        if config and self._namespace:
-            self._keep(self._around.traffic.follow(self._namespace, config))
+        if namespace := self._namespace:
+            for program, config in traffic_programs(self._around.design, self.node):
+                self._keep(self._around.traffic.follow(namespace, program, config))
 
     async def stop(self) -> None:
         """Power off: nothing is shut down in order, as with a plug that is pulled."""
@@ -119,6 +124,7 @@ class RunningNode:
             # Its ports go first: a connection that cannot end keeps the namespace, and with it the ports, for a while.
             await self._namespace.run("ip", "-batch", "-", text=unplug_commands(self.node))
             self._around.sentinel.leave(self.node.name)
+            self._around.aggregates.leave(self.node.name)
             await self._namespace.kill()
             self._namespace = None
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -151,11 +157,11 @@ class RunningNode:
     # -- booting ---------------------------------------------------------------------------------------------------
 
     def _start_arguments(self) -> tuple[str, ...]:
-        if not self.node.is_host:
+        if not self.node.is_linux:
             return ("switch",)
         ethtool = shutil.which("ethtool", path=PATH) or "/usr/sbin/ethtool"
         needed = [Path(__file__), find_sshd(), Path(sys.prefix), Path(sys.base_prefix)]
-        return ("host", str(self._etc()), ethtool, private_tmp(needed))
+        return ("host" if self.node.is_host else "router", str(self._etc()), ethtool, private_tmp(needed))
 
     def _etc(self) -> Path:
         folder = self._around.folder / "nodes" / self.node.name / "etc"
@@ -223,7 +229,7 @@ class RunningNode:
     async def _follow(self, mtus: Mapping[str, int]) -> None:
         """Let the node's limits be what its links' MTUs, by the kernel's names, now say."""
         broken = {end.interface for end in self._around.damage.port_limits if end.device == self.node.name}
-        known = {kernel for name, kernel in self.node.interfaces() if not (self.node.is_host and name in broken)}
+        known = {kernel for name, kernel in self.node.interfaces() if not (self.node.is_linux and name in broken)}
         text = "".join(follow_link(self.node, kernel, mtus[kernel]) for kernel in mtus if kernel in known)
         if text and self._namespace:
             await self._namespace.run("nft", "-f", "-", text=text)
@@ -241,7 +247,7 @@ class RunningNode:
 
     def _make_front_end(self) -> FrontEnd:
         around, node = self._around, self.node
-        if node.is_host:
+        if node.is_linux:
             return SshFrontEnd(node, lambda: around.pids[node.name], around.log)
         options = self._device_options()
         if node.platform == "junos":

@@ -198,8 +198,9 @@ class Sentinel:
         return End(name, next((interface for interface, known in interfaces if known == kernel), kernel))
 
     def _plant_end(self, device: str) -> End:
-        ends = (end for cable in self._fabric.cables for end in (cable.a, cable.b) if cable.plant_end(end) == device)
-        return next(ends)
+        wires = [(cable, wire) for cable in self._fabric.cables for wire in cable.wires()]
+        ends = {name: end for cable, wire in wires for name, end in zip(wire, (cable.a, cable.b), strict=True)}
+        return ends[device]
 
     def _towards(self, end: End) -> str:
         return f"{self._fabric.nodes[end.device].port(end.interface).peer} -> {end}"

@@ -15,10 +15,12 @@ from typing import IO, Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
+from .aggregates import Aggregates
 from .control import Verbs, serve_control
 from .events import Events
 from .faults import FAULTS, Chosen, Damage, Site, break_fabric
 from .folder import LabFolder
+from .fragments import hide_rules
 from .front_ends import NETCONF_PORT, eapi_context, netconf_key
 from .inventory import Design, design
 from .limits import plant_rules
@@ -48,6 +50,7 @@ class Lab:
         self.started_at = time.time()
         self._log = log
         self._plant: Namespace | None = None
+        self._aggregates: Aggregates | None = None
         self._control: asyncio.Server | None = None
         self._rebooting = asyncio.Lock()
 
@@ -69,6 +72,8 @@ class Lab:
         if self._control:
             self._control.close()
         await asyncio.gather(*(node.stop() for node in self.nodes.values()), return_exceptions=True)
+        if self._aggregates:
+            await self._aggregates.stop()
         if self._plant:
             self.sentinel.leave(self._plant.name)
             await self._plant.kill()
@@ -79,8 +84,14 @@ class Lab:
         await plant.run("ip", "-batch", "-", text=cable_commands(fabric), only_net=True)
         await plant.run("sh", "-s", text=offload_script(fabric), only_net=True)
         await self.sentinel.watch(plant)
-        await plant.run("nft", "-f", "-", text=plant_rules(fabric, damage.cable_limits), only_net=True)
+        rules = plant_rules(fabric, damage.cable_limits) + hide_rules(fabric)
+        await plant.run("nft", "-f", "-", text=rules, only_net=True)
         return plant
+
+    async def _bundle(self, plant: Namespace) -> Aggregates:
+        self._aggregates = Aggregates(self.design.fabric, plant)
+        await self._aggregates.start()
+        return self._aggregates
 
     async def _surroundings(self, damage: Damage, plant: Namespace) -> Surroundings:
         nodes = self.design.fabric.nodes.values()
@@ -99,6 +110,7 @@ class Lab:
             events=self.events,
             traffic=self.traffic,
             sentinel=self.sentinel,
+            aggregates=await self._bundle(plant),
             log=self._log,
         )
 

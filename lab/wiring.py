@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .addressing import family_of
-from .fabric import Cable, Fabric, Node, Route
+from .fabric import Bridge, Bundle, Cable, Fabric, Node, Route
 from .platforms import CABLE_MTU, DEFAULT_IP_MTU
 
 IPV4, IPV6 = 4, 6
+BUNDLED = 255  # in an address, where a cable's lane would be
 LEAST_IP_MTU = 1280  # of IPv6 (RFC 8200)
 
 
 def cable_commands(fabric: Fabric) -> str:
     """Return the plant's batch: every cable. Its ends go up with the node behind them."""
-    return "\n".join(line for cable in fabric.cables for line in _cable(cable)) + "\n"
+    cables = (line for cable in fabric.cables for line in _cable(cable))
+    return "\n".join([*cables, *(line for bundle in fabric.bundles for line in _bundle(bundle))]) + "\n"
 
 
 def offload_script(fabric: Fabric) -> str:
@@ -23,7 +25,9 @@ def offload_script(fabric: Fabric) -> str:
     A macvlan cannot switch segmentation off; the cable under it does the work instead, and `gso_max_segs 1` keeps the
     sender's own hooks from seeing packets larger than the wire.
     """
-    names = " ".join(f"c{cable.number}{side}" for cable in fabric.cables for side in "ab")
+    wires = [wire for cable in fabric.cables for wire in cable.wires()]
+    wires += [(bundle.plant_end, bundle.splitter) for bundle in fabric.bundles]
+    names = " ".join(name for wire in wires for name in wire)
     return f"for name in {names}; do ethtool -K $name tso off gso off gro off; done >/dev/null 2>&1 || true\n"
 
 
@@ -44,8 +48,10 @@ def unplug_commands(node: Node) -> str:
 def boot_commands(node: Node) -> str:
     """Return a node's batch: bridges, addresses, links up, routes."""
     lines = ["link set lo up"]
-    for number, bridge in enumerate(node.bridges):
-        lines.append(f"link add {bridge.kernel} address {_mac(node.listen, number)} type bridge mcast_snooping 0")
+    lines += [
+        f"link add {bridge.kernel} address {bridge_mac(node, bridge)} type bridge mcast_snooping 0"
+        for bridge in node.bridges
+    ]
     lines += [f"link set {port.kernel} master {port.bridge}" for port in node.ports if port.bridge]
     # A bridge takes the MTU of its ports until it is told one: it is the SVI's.
     lines += [f"link set {bridge.kernel} mtu {DEFAULT_IP_MTU} gso_max_segs 1 up" for bridge in node.bridges]
@@ -116,9 +122,34 @@ def _entries(value: object) -> Iterable[tuple[str, object]]:
 
 
 def _cable(cable: Cable) -> Iterator[str]:
-    a, b = f"c{cable.number}a", f"c{cable.number}b"
-    macs = [f"02:4a:{cable.number >> 8:02x}:{cable.number & 255:02x}:00:{side:02x}" for side in (1, 2)]
-    yield f"link add {a} address {macs[0]} mtu {CABLE_MTU} type veth peer name {b} address {macs[1]} mtu {CABLE_MTU}"
+    for number, wire in enumerate(cable.wires()):
+        yield _wire(wire, [wire_mac(cable.number, side, number) for side in (1, 2)])
+
+
+def _bundle(bundle: Bundle) -> Iterator[str]:
+    yield _wire((bundle.plant_end, bundle.splitter), [bundle_mac(bundle), wire_mac(bundle.number, 2, BUNDLED)])
+    yield f"link set dev {bundle.splitter} up"
+
+
+def _wire(ends: tuple[str, str], macs: Sequence[str]) -> str:
+    """Return the command for one pair of plant ends."""
+    (a, b), (mac_a, mac_b) = ends, macs
+    return f"link add {a} address {mac_a} mtu {CABLE_MTU} type veth peer name {b} address {mac_b} mtu {CABLE_MTU}"
+
+
+def wire_mac(number: int, side: int, lane: int = 0) -> str:
+    """Return the address of one end of a cable, which the port on it takes over."""
+    return f"02:4a:{number >> 8:02x}:{number & 255:02x}:{lane:02x}:{side:02x}"
+
+
+def bundle_mac(bundle: Bundle) -> str:
+    """Return the address of a host's aggregate."""
+    return wire_mac(bundle.number, 1, BUNDLED)
+
+
+def bridge_mac(node: Node, bridge: Bridge) -> str:
+    """Return the address of a VLAN's SVI."""
+    return _mac(node.listen, node.bridges.index(bridge))
 
 
 def _mac(listen: str, number: int) -> str:

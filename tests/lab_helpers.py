@@ -161,7 +161,7 @@ class RunningLab:
             for end in topology.gateways(segment)
             if end.device == name
         ]
-        return [port.interface for port in node.ports if port.bridge is None] + gateways
+        return [port.interface for port in node.ports if port.routes] + gateways
 
     def limits_follow(self, name: str) -> bool:
         """Tell whether a host's ports take in what their links' MTU says."""
@@ -171,7 +171,7 @@ class RunningLab:
 
     @staticmethod
     def _limit(rules: str, kernel: str) -> int:
-        found = re.search(rf"meta length > (\d+) counter name \"giants_{re.escape(kernel)}\"", rules)
+        found = re.search(rf"meta length > (\d+) .*?counter name \"giants_{re.escape(kernel)}\"", rules)
         return int(found[1]) if found else 0
 
     def ethtool(self, node: str, interface: str, counter: str) -> int:

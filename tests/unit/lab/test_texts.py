@@ -133,15 +133,18 @@ def _two_spines() -> dict[str, object]:
 def test_limits_are_the_platforms_unless_a_fault_says_otherwise(fabric: Fabric) -> None:
     switch = node_rules(fabric.nodes["agg"], {"Ethernet2/1": 1500})
     ports = [kernel_name(f"Ethernet{number}/1") for number in (1, 2)]
-    assert f"meta length > 9214 counter name giants_{ports[0]} " in switch
-    assert f"meta length > 1500 counter name giants_{ports[1]} " in switch
-    assert "meta length > 1500 counter name giants_ens3f0np0 " in node_rules(fabric.nodes["db-a"], {})
+    assert f"meta length > 9214 fib saddr type != local counter name giants_{ports[0]} " in switch
+    assert f"meta length > 1500 fib saddr type != local counter name giants_{ports[1]} " in switch
+    assert "meta length > 1500 fib saddr type != local counter name giants_ens3f0np0 " in node_rules(
+        fabric.nodes["db-a"], {}
+    )
 
 
 def test_a_hosts_limit_is_changed_in_one_transaction(fabric: Fabric) -> None:
     assert follow_link(fabric.nodes["db-a"], "ens3f0np0", 9000) == (
         "flush chain netdev jumbo_lab in_ens3f0np0\n"
-        "add rule netdev jumbo_lab in_ens3f0np0 meta length > 9000 counter name giants_ens3f0np0 "
+        "add rule netdev jumbo_lab in_ens3f0np0 meta length > 9000 fib saddr type != local "
+        "counter name giants_ens3f0np0 "
         'log prefix "refused ens3f0np0 9000" group 93 drop\n'
     )
 

@@ -1,0 +1,138 @@
+"""Inventories of other fabrics than the bundled one, for labs and for whole roll-outs in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab_helpers import BUNDLED, network
+
+# What playbooks need to find the lab's devices, as in the bundled inventory.
+_ACCESS = {
+    "jumbo_lab_user": "admin",
+    "jumbo_lab_password": "jumbo-lab",
+    "jumbo_lab_dir": "{{ lookup('ansible.builtin.env', 'JUMBO_LAB_DIR') }}",
+    "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+    "ansible_host": "{{ jumbo_lab_network }}.{{ jumbo_lab_number }}",
+}
+
+
+def write_inventory(
+    path: Path, block: int, groups: Mapping[str, Sequence[str]], routers: Sequence[str] = (), **variables: Any
+) -> str:
+    """Write an inventory that a lab can be built from and a roll-out can run on; returns its path.
+
+    groups: {spines, leafs, borders, servers, canary: device names}. routers: those of them that are Linux machines.
+    """
+    machines = [*groups.get("servers", ()), *routers]
+    switches = [name for group in ("spines", "leafs", "borders") for name in groups.get(group, ())]
+    children = {
+        "switches": {"hosts": dict.fromkeys(name for name in switches if name not in routers)},
+        "machines": {"hosts": dict.fromkeys(machines)},
+        **{group: {"hosts": dict.fromkeys(names)} for group, names in groups.items()},
+    }
+    numbers = {name: {"jumbo_lab_number": number} for number, name in enumerate([*switches, *groups["servers"]], 1)}
+    shared = {
+        "jumbo_soak": "1s",
+        "jumbo_confirm_within": 120,
+        "jumbo_lab_network": network(block),
+        **_ACCESS,
+        **variables,
+    }
+    (path / "group_vars").mkdir(parents=True)
+    for group, bundled in (("switches", "switches"), ("machines", "servers")):
+        (path / f"group_vars/{group}.yml").write_text((BUNDLED / f"group_vars/{bundled}.yml").read_text())
+    (path / "hosts.json").write_text(json.dumps({"all": {"vars": shared, "hosts": numbers, "children": children}}))
+    return str(path)
+
+
+def uplinks(spines: Sequence[str], leafs: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a static link from each leaf to each spine."""
+    return [
+        {"ends": [f"{leaf}:Ethernet{s}", f"{spine}:Ethernet{n}"], "routing": "static"}
+        for n, leaf in enumerate(leafs, 1)
+        for s, spine in enumerate(spines, 1)
+    ]
+
+
+def jumbo(name: str, number: int, *members: str, **more: Any) -> dict[str, Any]:
+    """Return a jumbo segment of VLAN 10, 10.<number>.0.0/24."""
+    return {
+        "name": name,
+        "vlan": 10,
+        "subnets": [f"10.{number}.0.0/24"],
+        "role": "jumbo",
+        "members": list(members),
+        **more,
+    }
+
+
+def border_fabric(path: Path, block: int, **variables: Any) -> str:
+    """Two racks, a host with one interface only, and an internet of 1500 behind a border that is a Linux machine."""
+    links = [
+        *uplinks(["spine1", "spine2"], ["leaf1", "leaf2"]),
+        {"ends": ["border1:eth1", "spine1:Ethernet9"], "routing": "static"},
+        {"ends": ["border1:eth2", "spine2:Ethernet9"], "routing": "static"},
+        ["inet:eth0", "border1:eth3"],
+        ["h1:eth0", "leaf1:Ethernet11"],
+        ["h2:eth0", "leaf1:Ethernet12"],
+        ["h3:eth0", "leaf2:Ethernet11"],
+    ]
+    outside = {
+        "name": "internet",
+        "subnets": ["198.51.100.0/24"],
+        "role": "wan",
+        "members": ["border1:eth3", "inet:eth0"],
+    }
+    groups = {
+        "spines": ["spine1", "spine2"],
+        "leafs": ["leaf1", "leaf2"],
+        "borders": ["border1"],
+        "servers": ["h1", "h2", "h3", "inet"],
+        "canary": ["leaf1"],
+    }
+    segments = [
+        jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0", "h2:eth0"),
+        jumbo("back2", 2, "leaf2:Vlan10", "h3:eth0"),
+        outside,
+    ]
+    return write_inventory(path, block, groups, ["border1"], jumbo_links=links, jumbo_segments=segments, **variables)
+
+
+def pair_fabric(path: Path, block: int, **variables: Any) -> str:
+    """A rack of one leaf; one of an MLAG pair, with hosts of two uplinks and of one; a segment stretched over both."""
+    leafs, paired = ["leaf1", "leaf3", "leaf4"], ["leaf3", "leaf4"]
+    links = [
+        *uplinks(["spine1", "spine2"], leafs),
+        ["leaf3:Ethernet20", "leaf4:Ethernet20"],
+        ["leaf1:Ethernet21", "leaf3:Ethernet21"],
+        ["h1:eth0", "leaf1:Ethernet11"],
+        ["h2:eth0", "leaf1:Ethernet12"],
+        ["h3:eth0", "leaf3:Ethernet13"],
+        *([f"{host}:eth{n}", f"{leaf}:{port}"] for host, port in _SHARED.items() for n, leaf in enumerate(paired, 1)),
+        ["h7:eth1", "leaf4:Ethernet14"],
+    ]
+    lags = [
+        *({"device": host, "name": "bond0", "members": ["eth1", "eth2"]} for host in _SHARED),
+        *(
+            {"device": leaf, "name": f"Port-Channel{port[-2:]}", "members": [port]}
+            for leaf in paired
+            for port in _SHARED.values()
+        ),
+        *({"device": leaf, "name": "Port-Channel1000", "members": ["Ethernet20"]} for leaf in paired),
+    ]
+    segments = [
+        jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0"),
+        jumbo("back3", 3, "leaf3:Vlan10", "leaf4:Vlan10", "h5:bond0", "h6:bond0", "h7:eth1"),
+        jumbo("wide", 4, "leaf1:Vlan40", "h2:eth0", "h3:eth0", vlan=40),
+    ]
+    groups = {"spines": ["spine1", "spine2"], "leafs": leafs, "servers": ["h1", "h2", "h3", *_SHARED, "h7"]}
+    pairs = [{"name": "pair1", "devices": paired, "peer_link": "Port-Channel1000"}]
+    shared = {"jumbo_links": links, "jumbo_segments": segments, "jumbo_lags": lags, "jumbo_pairs": pairs}
+    return write_inventory(path, block, groups, **shared, **variables)
+
+
+# Hosts with an uplink to either switch of the pair, and the port of both that it ends at.
+_SHARED = {"h5": "Ethernet11", "h6": "Ethernet12"}
