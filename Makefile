@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup able demo lab lab-down faults-help test lint types sanity unit lab-tests kill-tests scenario matrix matrix-unit bench docs
+.PHONY: help setup able demo lab lab-down faults-help test lint types sanity unit lab-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -48,7 +48,10 @@ lab-tests: able ## tests over real packets: host programs, lab, front ends, whol
 	pytest tests/lab -n 2 --dist loadfile
 
 kill-tests: able ## SIGKILL at every entry of the journal in a real lab: hours; JUMBO_KILL_EVERY=10 for a sample
-	pytest tests/kill
+	pytest tests/kill/test_every_entry.py
+
+reboot-tests: able ## a random node reboots at a random entry of the journal: an hour; JUMBO_REBOOTS=10 for fewer
+	pytest tests/kill/test_reboots.py
 
 scenario: able ## molecule default: the demo itself, twice, as a scenario
 	molecule test
