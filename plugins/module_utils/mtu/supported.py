@@ -34,9 +34,7 @@ def _steps(plan: Plan) -> list[JumboError]:
         if change:
             advice = "Leave the stage fabric out of jumbo_stages, or do this step by hand and run again"
             if field == "drained":
-                advice += (
-                    "; the waiver outage accepts the short loss of an interface that is added anew"
-                )
+                advice += "; the waiver outage accepts the short loss of an interface that is added anew"
             problems.append(JumboError(message, host=change.host, object=change.object, advice=advice))
     return problems
 
