@@ -25,7 +25,7 @@ def _block(tree: Tree, child: Statement, key: Key, start: str, depth: int) -> It
     elif child.joined:
         for inner, inner_key in ordered(content, child):
             yield from _block(content, inner, inner_key, f"{start}{words} ", depth)
-    elif not any(True for _ in ordered(content, child)):
+    elif not list(ordered(content, child)):
         yield f"{start}{words};"
     elif child.word == "route" and len(content) == 1:  # one line, as Junos has them
         ((inner, inner_key),) = ordered(content, child)

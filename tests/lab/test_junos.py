@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -17,12 +17,12 @@ from jnpr.junos.utils.config import Config
 pytestmark = pytest.mark.lab
 
 PORT, ACCESS, IRB = "xe-0/0/48", "xe-0/0/5", "irb.301"
-RAISED = [
+RAISED = (
     f"set interfaces {PORT} mtu 9014",
     f"set interfaces {ACCESS} mtu 9014",
     "set interfaces irb mtu 9014",
     "set interfaces irb unit 301 family inet mtu 9000",
-]
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def lab(mixed: RunningLab) -> Iterator[RunningLab]:
 sent: list[str] = []
 
 
-def raise_box(lab: RunningLab, lines: list[str] = RAISED) -> None:
+def raise_box(lab: RunningLab, lines: Sequence[str] = RAISED) -> None:
     sent.extend(lines)
     commit(lab, *lines)
 

@@ -129,8 +129,8 @@ def test_a_switched_port_that_sends_less_loses_in_silence(lab: RunningLab, new: 
     old = leaf.ip_mtu("Ethernet5")
     leaf.set_ip_mtu("Ethernet5", 1500)
     try:
-        rules = lambda: lab.run("tor-b", "nft", "list", "table", "bridge", "jumbo_lab")  # noqa: E731
-        wait_until(lambda: "meta length > 1500 " in rules(), what="the sentinel has seen the change")
+        listing = ("tor-b", "nft", "list", "table", "bridge", "jumbo_lab")
+        wait_until(lambda: "meta length > 1500 " in lab.run(*listing), what="the sentinel has seen the change")
         send(lab, "db-a", lab.address("db-b"), 9000)
         assert new() == [("db-a", "db-b", TO_DB_B, 9000, "tor-b:Ethernet5 sends 1500")]
     finally:

@@ -180,7 +180,7 @@ class Walker:
             stops = [gateway.split(":")[0] for gateway in self.gateways[there["name"]]]
             nearest = min(self.distance(leaf, stop) for stop in stops)
             for stop in (stop for stop in stops if self.distance(leaf, stop) == nearest):
-                gateway = next(g for g in self.gateways[there["name"]] if g.startswith(f"{stop}:"))
+                gateway = next((g for g in self.gateways[there["name"]] if g.startswith(f"{stop}:")), None)
                 for middle in self._routes(leaf, stop):
                     for rest in self.delivery(stop, target):
                         yield [first, *middle, (gateway, rest[0][1] if rest else gateway, True), *rest]

@@ -61,7 +61,7 @@ class _Strangers:
         found: dict[str, dict[End, list[End]]] = {}
         for link in self.live.intent.links:
             for end in link.ends:
-                for name in {end, self.topology.logical(end)}:
+                for name in dict.fromkeys((end, self.topology.logical(end))):
                     found.setdefault(end.device, {}).setdefault(name, []).append(link.other(end))
         return found
 
@@ -219,7 +219,7 @@ class _Strangers:
                     told = (segment, End(host, str(entry["interface"])))
                     found.setdefault(segment.name, {}).setdefault(address, told)
         for addresses in found.values():
-            segment = next(iter(addresses.values()))[0]
+            (segment, _end), *_others = addresses.values()
             elsewhere = sum(1 for m in segment.members if not m.managed and m.device not in known)
             unwaived = [a for a in addresses if not self.live.intent.waived("unmanaged_member", a)]
             for address, (_segment, end) in addresses.items() if len(unwaived) > elsewhere else ():

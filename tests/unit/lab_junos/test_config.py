@@ -30,10 +30,10 @@ CONFIG = st.lists(STATEMENT, max_size=12).map(lambda lines: "\n".join(f"set {lin
 @given(CONFIG)
 def test_text_set_and_xml_mean_the_same(lines: str) -> None:
     config = tree.normal(read(lines) if lines else {})
-    from_text, _ = load.apply({}, load.text_edits("\n".join(text.curly(config)), tagged=False))
-    from_set, _ = load.apply({}, load.set_edits("\n".join(text.set_lines(config))))
+    from_text, _told = load.apply({}, load.text_edits("\n".join(text.curly(config)), tagged=False))
+    from_set, _told = load.apply({}, load.set_edits("\n".join(text.set_lines(config))))
     element = parse(f"<configuration>{xml_config.shown(config)}</configuration>")
-    from_xml, _ = load.apply({}, xml_config.edits(element))
+    from_xml, _told = load.apply({}, xml_config.edits(element))
     assert tree.normal(from_text) == tree.normal(from_set) == tree.normal(from_xml) == config
 
 
