@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup able demo lab lab-down faults-help test lint types sanity unit lab-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
+.PHONY: help setup able demo lab lab-down faults-help test lint types sanity unit lab-tests rollout-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,7 +45,10 @@ unit: setup ## unit and property tests (fast, no namespaces)
 	pytest tests/unit tests/property -n 2
 
 lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
-	pytest tests/lab -n 2 --dist loadfile
+	pytest tests/lab -n 2 --dist loadfile -m 'not long'
+
+rollout-tests: able ## the whole roll-outs that lab-tests leaves out: more deaths, reboots and slow devices; half an hour
+	pytest tests/lab/rollout -n 2 --dist loadfile -m long
 
 kill-tests: able ## SIGKILL at every entry of the journal in a real lab: hours; JUMBO_KILL_EVERY=10 for a sample
 	pytest tests/kill/test_every_entry.py

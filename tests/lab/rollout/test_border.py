@@ -44,6 +44,7 @@ def test_a_border_whose_links_are_to_be_raised_is_refused_by_name(lab):
     assert {mtu for ports in lab.ip_mtus().values() for mtu in ports.values()} == {1500}
 
 
+@pytest.mark.long
 def test_a_border_that_is_left_alone_is_reached_at_1500_all_the_time(lab):
     before = outside(lab)
     outcome = lab.play("rollout", *without_border(lab))

@@ -42,7 +42,11 @@ def test_a_killed_controller_leaves_a_lock_that_is_taken_over_and_a_journal_that
 
 @pytest.mark.parametrize(
     ("step", "verb"),
-    [("leaf.1.host_link", "apply"), ("fabric.1.link", "confirm"), ("fabric.4.lift", "lift")],
+    [
+        pytest.param("leaf.1.host_link", "apply", marks=pytest.mark.long),
+        ("fabric.1.link", "confirm"),
+        pytest.param("fabric.4.lift", "lift", marks=pytest.mark.long),
+    ],
 )
 def test_killed_in_the_middle_the_next_roll_out_goes_on(fabric, step, verb):
     lab = fabric()
@@ -61,7 +65,9 @@ def test_killed_in_the_middle_the_next_roll_out_goes_on(fabric, step, verb):
     assert lab.stalls() == []
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 99), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 99), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
+)
 def test_ended_by_a_signal_it_writes_a_report_and_gives_the_lock_back(fabric, number, status):
     lab = fabric(jumbo_stages=["canary"])
 
@@ -88,6 +94,7 @@ def test_a_roll_back_from_the_wrong_directory_does_not_say_that_all_is_well(fabr
     assert lab.ip_mtus()["h1"]["eth1"] == 9000
 
 
+@pytest.mark.long
 def test_an_older_roll_out_is_not_taken_back_from_under_a_newer_one(fabric):
     lab = fabric()
     first = lab.play("rollout", "-e", '{"jumbo_stages": ["canary"]}')

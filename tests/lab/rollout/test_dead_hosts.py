@@ -5,7 +5,10 @@ import pytest
 pytestmark = pytest.mark.lab
 
 
-@pytest.mark.parametrize("host", ["h3", "h4"])  # the first of its batch, on whom run_once tasks run, and another
+@pytest.mark.parametrize(
+    "host",  # the first of its batch, on whom run_once tasks run, and another
+    ["h3", pytest.param("h4", marks=pytest.mark.long)],
+)
 def test_a_host_that_is_lost_before_it_can_confirm(fabric, host):
     lab = fabric(jumbo_max_wave=1)
 
@@ -44,6 +47,7 @@ def test_a_host_that_is_dead_from_the_start_stops_everything(fabric):
     assert lab.play("rollout", "--check").report["verdict"] == "planned"
 
 
+@pytest.mark.long
 def test_every_host_of_a_wave_dead_still_ends_with_evidence_and_without_a_lock(fabric):
     lab = fabric(jumbo_max_wave=1)
 

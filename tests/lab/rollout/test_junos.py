@@ -36,6 +36,7 @@ def test_a_mixed_fabric_is_raised_and_taken_back(fabric):
     assert left_open(lab) == []
 
 
+@pytest.mark.long
 def test_slow_commits_and_one_without_an_answer_are_waited_for(fabric):
     faults, stages = "commit-slow@leaf2,commit-lost-reply@leaf2", ["canary", "leaf"]
     lab = fabric(faults, junos=MIXED, ansible_command_timeout=6, jumbo_stages=stages)
@@ -45,6 +46,7 @@ def test_slow_commits_and_one_without_an_answer_are_waited_for(fabric):
     assert left_open(lab) == []
 
 
+@pytest.mark.long
 def test_a_confirmation_that_is_lost_takes_its_stage_back(fabric):
     lab = fabric("confirm-lost@leaf2", junos=MIXED, jumbo_waivers=ACCEPTED, ansible_command_timeout=3)
     before = lab.ip_mtus()

@@ -18,8 +18,8 @@ def lab(module_fabric):
     "drawn",
     [
         Draw("rollout", "h3", 0.55),  # it has confirmed its link and its lift, and persisted the first only
-        Draw("rollout", "leaf2", 0.70),
-        Draw("rollback", "h5", 0.30),
+        pytest.param(Draw("rollout", "leaf2", 0.70), marks=pytest.mark.long),
+        pytest.param(Draw("rollback", "h5", 0.30), marks=pytest.mark.long),
     ],
     ids=str,
 )

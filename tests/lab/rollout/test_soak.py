@@ -48,6 +48,7 @@ def test_a_long_soak_is_a_state_that_a_later_roll_out_judges(fabric):
     assert not [route for route in boot["routes"] if "10.10.1.0/24" in route and "mtu 1500" in route]
 
 
+@pytest.mark.long
 def test_a_violation_that_a_later_roll_out_finds_takes_back_what_an_earlier_one_lifted(fabric):
     lab = fabric(jumbo_stages=["canary", "soak"])
     hour = ("-e", "jumbo_soak=1h")
