@@ -128,7 +128,11 @@ def _faults(options: argparse.Namespace) -> int:
     plan = design(load_hosts(options.inventory or [str(_BUNDLED)]))
     site = Site(plan.fabric, plan.topology)
     for name, fault in FAULTS.items():
-        sys.stdout.write(f"{name}\n  {fault.help}\n  default:  {fault.default(site)} ({fault.place})\n")
+        try:
+            default = fault.default(site)
+        except JumboError:
+            default = "nothing in this fabric"
+        sys.stdout.write(f"{name}\n  {fault.help}\n  default:  {default} ({fault.place})\n")
         sys.stdout.write(f"  expected: {fault.expected}\n")
     return 0
 

@@ -6,6 +6,7 @@ import json
 import struct
 
 import pytest
+from lab_helpers import wait_until
 
 RACK = {"object": "eth1 fd00:10:1::/64", "field": "route_mtu", "from": 1500, "to": 9000}
 FAR = {"object": "eth1 fd00:10:2::/64", "field": "route_mtu", "from": 1500, "to": 9000}
@@ -151,6 +152,7 @@ def test_a_router_that_cannot_says_so_in_icmpv6(raised, fabric, c):
     six(fabric, c, 2, 21).do("respond", addresses=["fd00:10:2::21"], port=47900, seconds=60)
     fabric.switch.ip("link set br1 mtu 9000\nlink set br2 mtu 1500")
     targets = [{"host": "c", "address": "fd00:10:2::21"}]
+    wait_until(lambda: a.do("ping", targets=targets, ip_mtus=[1500], count=1)["pings"][0]["received"], what="c answers")
     reply = a.do("probe", source="fd00:10:1::11", targets=targets, flows=2, **SIZES)
     for row in reply["flows"]:
         if row["ip_mtu"] == 9000:
