@@ -112,10 +112,16 @@ class Player:
                 if name.endswith("rollout_result"):
                     self.ends += [key for key in ("failed", "unreachable") if result.get(key)]
 
-    def _when(self, condition: str | None) -> bool:
+    def _when(self, condition: str | list[str] | None) -> bool:
         if condition is None:
             return True
+        if isinstance(condition, list):
+            return all(self._when(each) for each in condition)
+        if " or " in condition:
+            return any(self._when(each.strip("()")) for each in condition.split(" or "))
         name, _space, test = condition.partition(" ")
+        if test.endswith("defined"):
+            return (name in self.variables) is (test == "is defined")
         result = self.registered.get(name.partition(".")[0], {"skipped": True})
         if test == "is succeeded":
             return not result.get("failed")
@@ -132,6 +138,8 @@ class Player:
                 filled[key] = value
             elif name == "jumbo_evidence_dir | default(omit)":
                 filled[key] = str(self.evidence)
+            elif name.removesuffix(" | default(omit)") in self.variables:
+                filled[key] = self.variables[name.removesuffix(" | default(omit)")]
             elif name in scope:
                 filled[key] = scope[name]
             elif name in self.registered:

@@ -20,11 +20,19 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import Proo
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import approval, fabric, judging, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
+    approval,
+    fabric,
+    judging,
+    plan_text,
+    saved,
+    summary,
+    waves,
+)
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import THREADS
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.exposure import exposures
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_of, plan_within_limits
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.refusal import note_refusal
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import DIFFERENCES, Run
 
@@ -32,85 +40,106 @@ registry.preload()
 
 
 class ActionModule(FabricAction):
-    """Writes plan.json and the first state.json of the run; changes nothing on any device."""
+    """Writes plan.json and the first state.json of the run, plan.txt in a dry one; changes nothing on any device."""
 
     NAME = "mtu_plan"
     BYPASS_HOST_LOOP = True
 
-    def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the shape of all actions
+    def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the plan's summary; a plan that may not be carried out leaves the verdict `failed`."""
         run = Run.required()
         try:
-            return self._plan(run)
+            return self._plan(run, arguments["facts"])
         except JumboError as error:
             run.update(functools.partial(note_refusal, error=error))
             raise
 
-    def _plan(self, run: Run) -> dict[str, Any]:
+    def _plan(self, run: Run, facts: str | None) -> dict[str, Any]:
         inventory = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
         intent = read_intent(inventory)
         topology = Topology(intent)
         run.save("intent", inventory)
-        states = run.load("fleet")
+        earlier = self._saved(run, facts, inventory)
+        states = earlier.states if earlier else run.load("fleet")
         if states is None:
             raise JumboError("the fabric was not read", advice="The task before this one says why.")
-        accesses = self.accesses(inventory)
+        accesses = {} if earlier else self.accesses(inventory)
         touchable = frozenset(self.play_hosts) & frozenset(inventory)
-        findings = exposures(topology, states, {host: accesses[host] for host in touchable})
+        findings = [] if earlier else exposures(topology, states, {host: accesses[host] for host in touchable})
         findings += check(intent, topology, states, touchable)
         known = {path.name for path in run.path.parent.iterdir()}
         findings += other_rollouts(states, known, take_over=intent.resume == "new")
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))
         self._refuse_blocked(findings, list(fabric.not_read(states)))
-        plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
+        if earlier:
+            plan, differences = plan_of(intent, topology, states, touchable), {}
+        else:
+            plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
         run.save("fleet", states)
         self._refuse_nothing_left(refused_hosts(Live(intent, topology, states), plan, touchable), plan, intent)
         self._refuse_too_slow(run, plan.as_dict()["steps"], states)
         proof = prove(plan, intent, topology, states)
         run.save("plan", plan.as_dict())
         run.note_plan()
-        if plan.steps:
+        if plan.steps and not earlier:
             self._refuse_unhealthy(judging.baseline(topology, states, accesses, intent.baseline_ip_mtu), intent)
-        return self._planned(run, intent, plan, proof, differences)
+        if run.is_dry():
+            self._note_differences(run, differences)
+        return self._planned(run, topology, plan, proof, earlier)
 
+    @staticmethod
+    def _saved(run: Run, facts: str | None, inventory: dict[str, Any]) -> saved.SavedFacts | None:
+        if facts is None:
+            return None
+        if not run.is_dry():
+            raise JumboError(
+                "a roll-out is not carried out from saved facts",
+                variable=saved.VARIABLE,
+                wish=facts,
+                advice="Use them with playbooks/plan.yml or with --check.",
+            )
+        return saved.load(facts, inventory)
+
+    @staticmethod
+    def _note_differences(run: Run, differences: dict[str, str]) -> None:
+        run.save(DIFFERENCES, differences)
+        if not run.state().get("plan_only"):  # it is about a plan, so it reports no host as changed
+            run.update(lambda state: state.update(touched=[host for host, text in differences.items() if text]))
+
+    @staticmethod
     def _planned(
-        self,
-        run: Run,
-        intent: Intent,
-        plan: Plan,
-        proof: Proof,
-        differences: dict[str, str],
+        run: Run, topology: Topology, plan: Plan, proof: Proof, earlier: saved.SavedFacts | None
     ) -> dict[str, Any]:
-        data = plan.as_dict()
+        data, intent, dry = plan.as_dict(), topology.intent, run.is_dry()
         findings = run.state()["findings"]
         notes = summary.notes_of(data, proof.notes)
         if any(step["stage"] == "canary" for step in data["steps"]):
-            notes.insert(0, summary.canary_line(intent, Topology(intent)))
+            notes.insert(0, summary.canary_line(intent, topology))
         stages = waves.stages_of(data["steps"])
         waiting = approval.first_waiting(run, intent, data["steps"])
         if waiting:
             notes.append(waiting["sentence"])
         run.update(
             lambda state: state.update(
-                verdict="planned" if self.check_mode else waves.GO,
-                stages=waves.before(stages, waiting["stage"]) if waiting and not self.check_mode else stages,
+                verdict="planned" if dry else waves.GO,
+                stages=waves.before(stages, waiting["stage"]) if waiting and not dry else stages,
                 waits=waiting,
                 notes=notes,
             )
         )
-        if self.check_mode:
-            run.save(DIFFERENCES, differences)
-            run.update(lambda state: state.update(touched=[host for host, text in differences.items() if text]))
-        lines = summary.plan_lines(data, notes, findings)
-        lines.append(f"proven for {summary.counted(proof.pairs, 'pair')} in {summary.counted(proof.moments, 'moment')}")
+        lines = [*summary.plan_lines(data, notes, findings), plan_text.verdict_line(proof)]
+        if dry:
+            lines = plan_text.lines_of(data, topology, proof, lines, earlier.source if earlier else None)
+            (run.path / plan_text.FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
         return {
             "changed": False,  # each host says at the end what would change on it
             "plan": str(run.path / "plan.json"),
+            "text": str(run.path / plan_text.FILE) if dry else None,
             "steps": len(plan.steps),
             "clamps": data["clamps"],
             "notes": notes,
             "findings": findings,
-            "progress": lines + (summary.step_lines(data) if self.check_mode else []),
+            "progress": lines,
         }
 
     @staticmethod

@@ -25,7 +25,7 @@ class ActionModule(FabricAction):
     def perform(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Open or close, a roll-out or a wave."""
         if arguments["state"] == "opened":
-            return self._open(Path(arguments["evidence_dir"]))
+            return self._open(Path(arguments["evidence_dir"]), plan_only=arguments["plan_only"])
         if arguments["state"] == "closed":
             return self._close()
         if arguments["wave"] == "opened":
@@ -34,13 +34,15 @@ class ActionModule(FabricAction):
             return self._close_wave()
         raise JumboError("say what to open or close", variable="state, wave", limit="opened, closed")
 
-    def _open(self, evidence_dir: Path) -> dict[str, Any]:
+    def _open(self, evidence_dir: Path, *, plan_only: bool) -> dict[str, Any]:
         self._refuse_tags()
         # A task runs in a forked worker: its parent is ansible-playbook, which the lock is about.
-        run = Run.open(evidence_dir, process=os.getppid(), exclusive=not self.check_mode)
+        dry, what = self.check_mode or plan_only, "plan" if plan_only else "roll-out"
+        run = Run.open(evidence_dir, process=os.getppid(), exclusive=not dry)
         state = {
             "rollout": run.id,
-            "check_mode": self.check_mode,
+            "check_mode": dry,
+            "plan_only": plan_only,
             "inventory": [str(source) for source in self.variables["ansible_inventory_sources"]],
             "started": waves.now(),
             "verdict": "running",
@@ -51,8 +53,13 @@ class ActionModule(FabricAction):
             "troubles": {},
         }
         run.save("state", state)
-        run.journal.write(step="rollout", host="", event="done", verb="open", data={"check_mode": self.check_mode})
-        return {"changed": False, "rollout": run.id, "evidence": str(run.path), "progress": [f"roll-out {run.id}"]}
+        run.journal.write(step="rollout", host="", event="done", verb="open", data={"check_mode": dry})
+        return {
+            "changed": False,
+            "rollout": run.id,
+            "evidence": str(run.path),
+            "progress": [f"{what} {run.id}"],
+        }
 
     def _refuse_tags(self) -> None:
         chosen = [str(tag) for tag in self.variables.get("ansible_run_tags") or ["all"]]

@@ -38,13 +38,16 @@ class ActionModule(FabricAction):
             raise
 
     def _deal(self, run: Run) -> dict[str, Any]:
-        earlier = resume.earlier(run)
+        running = run.lock.running() if run.is_dry() else None  # else the lock is this run's own
+        earlier = [one for one in resume.earlier(run) if one.run.id != (running or {}).get("rollout")]
         inventory = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
         intent = read_intent(inventory)  # whatever is wrong with it is said before any device is asked
         refuse_unsupported_inventory(intent, Topology(intent))
         mode = intent.resume
         found = resume.still_open(earlier)
         lines = [line for one in found for line in resume.where(one)] or resume.harmless(earlier)
+        if running:
+            lines.append(f"roll-out {running['rollout']} of {running['user']} is running: read in the middle of it")
         if mode == "new" or (mode == "auto" and not found):
             return {"changed": False, "goes_on": True, "progress": lines}
         if not found:
@@ -64,7 +67,7 @@ class ActionModule(FabricAction):
         hosts = resume.affected(found) | {host for one in everything for _step, host in past.applied(one)}
         past.refuse_unreachable_by_play(hosts, self.variables["groups"]["all"], self.play_hosts)
         ends = mode == "revert" or (mode == "auto" and any(one.stands.failed for one in found))
-        if self.check_mode:
+        if run.is_dry():
             return self._foretell(run, hosts, lines, ends=ends)
         acts = [act for one in found for act in resume.take_back_left(one, self.access)]
         if all(outcome.ok for outcome, _handle in acts):
@@ -90,13 +93,13 @@ class ActionModule(FabricAction):
 
     @staticmethod
     def _foretell(run: Run, hosts: set[str], lines: list[str], *, ends: bool) -> dict[str, Any]:
-        """In check mode: what stands in the way of a plan that would be worth reading."""
+        """In a dry run: what stands in the way of a plan that would be worth reading."""
         if not hosts and not ends:
             return {"changed": False, "goes_on": True, "progress": lines}
         reason = f"first, what is left of it would be taken back on {', '.join(sorted(hosts)) or 'no device'}"
         reason += "; the roll-out would end there" if ends else "; the plan follows from what devices say then"
         run.update(lambda state: state.update(verdict="planned", reason=reason))
-        return {"changed": bool(hosts), "goes_on": False, "progress": lines}
+        return {"changed": bool(hosts) and not run.state().get("plan_only"), "goes_on": False, "progress": lines}
 
 
 def _why(mode: str, found: Sequence[Earlier]) -> str:

@@ -18,13 +18,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "wave": {"type": "str", "choices": ["opened", "closed"]},
         "stage": {"type": "str"},
         "evidence_dir": {"type": "path", "default": "./evidence"},
+        "plan_only": {"type": "bool", "default": False},
     },
     "fleet_facts": {
         "to": {"type": "path"},
         "gather": {"type": "str", "choices": ["all", "interfaces"], "default": "all"},
         "scope": {"type": "str", "choices": ["play", "fabric"], "default": "play"},
     },
-    "mtu_plan": {},
+    "mtu_plan": {"facts": {"type": "path"}},
     "mtu_gate": {
         "phase": {"type": "str", "required": True, "choices": list(PHASES)},
         "after": {"type": "str", "required": True, "choices": ["applied", "confirmed"]},

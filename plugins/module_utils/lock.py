@@ -25,8 +25,8 @@ class Lock:
         """Take the lock for a process (ansible-playbook itself, not its worker); JumboError names the holder."""
         content = json.dumps(_holder(rollout, pid)).encode()
         with self._one_taker():
-            holder = self.holder()
-            if holder is not None and _is_alive(holder):
+            holder = self.running()
+            if holder is not None:
                 raise JumboError(
                     f"another roll-out is running: {holder['rollout']} of {holder['user']} on {holder['host']}, "
                     f"process {holder['pid']}, since {holder['since']} ({_age(holder)} ago)",
@@ -73,6 +73,11 @@ class Lock:
                 advice="See who owns this evidence directory; if nobody is using it, delete the lock file.",
             ) from None
         return dict(holder)
+
+    def running(self) -> dict[str, Any] | None:
+        """Return who holds it as `holder` does, None also where that process is gone."""
+        holder = self.holder()
+        return holder if holder is not None and _is_alive(holder) else None
 
     def release(self, rollout: str) -> None:
         """Give the lock back; somebody else's stays."""

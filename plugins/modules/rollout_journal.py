@@ -30,6 +30,12 @@ options:
     description: Where evidence of all roll-outs is kept.
     type: path
     default: ./evidence
+  plan_only:
+    description:
+      - Open it for a plan that nothing is carried out of, whatever mode Ansible runs in. It takes no lock and does not
+        become C(latest); M(jumbo.fabric.mtu_plan) ends it as V(planned).
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""

@@ -33,8 +33,7 @@ def plan_within_limits(
     """
     accepted: dict[str, tuple[Changes, str]] = {}
     while True:
-        plan = make_plan(intent, topology, states, touchable)
-        refuse_unsupported(plan, intent, topology)
+        plan = plan_of(intent, topology, states, touchable)
         wishes = wishes_of(plan)
         new = [host for host, changes in wishes.items() if accepted.get(host, ((), ""))[0] != changes]
         answers = everywhere(functools.partial(_try, accesses, wishes), new)
@@ -49,6 +48,13 @@ def plan_within_limits(
                 refused = True
         if not refused:
             return plan, {host: accepted[host][1] for host in wishes}
+
+
+def plan_of(intent: Intent, topology: Topology, states: Mapping[str, State], touchable: frozenset[str]) -> Plan:
+    """Return a plan that this version can carry out, by what is known of each device."""
+    plan = make_plan(intent, topology, states, touchable)
+    refuse_unsupported(plan, intent, topology)
+    return plan
 
 
 def wishes_of(plan: Plan) -> dict[str, Changes]:

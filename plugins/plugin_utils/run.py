@@ -62,7 +62,7 @@ class Run:
 
     @classmethod
     def open(cls, evidence_dir: Path, *, process: int, exclusive: bool) -> Run:
-        """Make a new evidence directory and take the lock (not in check mode) for the process `ansible-playbook`."""
+        """Make a new evidence directory and take the lock (if `exclusive`) for the process `ansible-playbook`."""
         identifier = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
         run = cls(evidence_dir.resolve() / identifier)
         try:
@@ -129,6 +129,10 @@ class Run:
                         object=str(self.path),
                         advice="Bring back the untouched evidence: what is applied is taken back by it.",
                     )
+
+    def is_dry(self) -> bool:
+        """Tell whether nothing may be written but this run's evidence: check mode, or a plan only."""
+        return bool(self.state().get("check_mode"))
 
     def state(self) -> dict[str, Any]:
         """Return what plays share; the keys are in plugin_utils/waves.py."""

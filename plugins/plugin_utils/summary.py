@@ -51,16 +51,6 @@ def canary_line(intent: Intent, topology: Topology) -> str:
     return f"the canary is {rack}, the smallest rack: no device is in the group canary{hint}"
 
 
-def step_lines(plan: Mapping[str, Any]) -> list[str]:
-    """Return the plan step by step: what changes in it, and the gate that proves it."""
-    lines = []
-    for step in plan["steps"]:
-        gate = f", then gate {step['gate']['name']}" if step["gate"] else ""
-        lines.append(f"step {step['id']} ({step['phase']}){gate}")
-        lines += [f"  {change_line(change)}" for change in step["changes"]]
-    return lines
-
-
 def change_line(change: Mapping[str, Any]) -> str:
     """Return one change: `leaf1 Vlan10: 1500 -> 9000`."""
     return f"{change['host']} {change['object']}: {what(change)}"

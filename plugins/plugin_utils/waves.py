@@ -2,7 +2,8 @@
 
 The state (state.json) is plain data:
 
-    {"rollout", "check_mode", "verdict",            # "passed" lets later plays go on, see run.GO
+    {"rollout", "verdict",                              # "passed" lets later plays go on, see run.GO
+     "check_mode", "plan_only",                         # dry: check mode, or only a plan; the latter in any mode
      "stages": {name: {"verdict", "started", "ended", "waves": [{"hosts": [...], "phases": {phase: step id}}]}},
      "wave": {"stage", "index", "hosts", "phases": {phase: {"applied": bool, "confirmed": bool}}} or None,
      "waits": None or {"stage", "steps", "sentence"},    # the stage that a person has to approve first

@@ -23,7 +23,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.fabric import PER_HOS
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = yaml.safe_load((ROOT / "roles/jumbo/meta/argument_specs.yml").read_text())
 OPTIONS = SPECS["argument_specs"]["main"]["options"]
-OF_PLAYBOOKS = {"jumbo_evidence_dir", "jumbo_rollout"}
+OF_PLAYBOOKS = {"jumbo_evidence_dir", "jumbo_rollout", "jumbo_saved_facts"}
 
 
 def test_every_variable_is_documented_and_every_documented_one_is_read():
@@ -78,5 +78,5 @@ def test_the_example_inventory_shows_every_fabric_wide_variable():
     shown = {}
     for path in (ROOT / "inventory/example/group_vars/all").glob("*.yml"):
         shown.update(yaml.safe_load(path.read_text()))
-    missing = set(OPTIONS) - set(shown) - {"jumbo_rack", "jumbo_addresses", "jumbo_rollout"}
+    missing = set(OPTIONS) - set(shown) - {"jumbo_rack", "jumbo_addresses", "jumbo_rollout", "jumbo_saved_facts"}
     assert missing == set()
