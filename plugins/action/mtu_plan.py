@@ -71,8 +71,9 @@ class ActionModule(FabricAction):
         findings += other_rollouts(states, known, take_over=intent.resume == "new")
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))
         self._refuse_blocked(findings, list(fabric.not_read(states)))
+        differences: dict[str, str] = {}
         if earlier:
-            plan, differences = plan_of(intent, topology, states, touchable), {}
+            plan = plan_of(intent, topology, states, touchable)
         else:
             plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
         run.save("fleet", states)

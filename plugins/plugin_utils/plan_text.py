@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End, Link
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import Proof
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import summary
@@ -51,7 +51,8 @@ def lines_of(
 
 def step_lines(plan: Mapping[str, Any], topology: Topology, *, excepted: bool = False) -> list[str]:
     """Return the plan by stage, wave and step. `excepted`: whether the proof has notes of what it leaves out."""
-    lines, place, stopped = [], None, _Stopped(plan["exposures"], excepted)
+    lines: list[str] = []
+    place, stopped, sessions = None, _Stopped(plan["exposures"], excepted), _sessions(topology)
     for step in plan["steps"]:
         if place != (step["stage"], step["wave"]):
             place = (step["stage"], step["wave"])
@@ -59,7 +60,7 @@ def step_lines(plan: Mapping[str, Any], topology: Topology, *, excepted: bool = 
         gate = f", then gate {step['gate']['name']}" if step["gate"] else ""
         lines.append(f"step {step['id']} ({step['phase']}){gate}")
         stopped.confirm(step)
-        about = [_change(change) for change in step["changes"]] + _touched(step, topology)
+        about = [_change(change) for change in step["changes"]] + _touched(step, sessions)
         lines += [f"  {text}" for text in (*about, *stopped.lines())]
     return lines
 
@@ -120,23 +121,30 @@ def _change(change: Mapping[str, Any]) -> str:
     return f"{summary.change_line(change)} (the device's own number: {before} -> {after})"
 
 
-def _touched(step: Step, topology: Topology) -> list[str]:
+def _touched(step: Step, sessions: Mapping[End, list[Link]]) -> list[str]:
     """Return what the step does besides its changes: declared outages, sessions on its links, its dead-man."""
     lines = [
         f"flaps: {outage['link']} loses packets of every size for up to {outage['seconds']} s"
         for outage in step["outage"]
     ]
-    changed = {End(change["host"], change["object"]) for change in step["changes"] if change["field"] == "ip_mtu"}
-    lines += [
-        f"session: {link.routing} over {link}, whose MTU changes"
-        for link in topology.intent.links
-        if link.routing in SESSIONS and changed.intersection(topology.logical(end) for end in link.ends)
-    ]
+    changed = [End(change["host"], change["object"]) for change in step["changes"] if change["field"] == "ip_mtu"]
+    links = dict.fromkeys(link for end in changed for link in sessions.get(end, ()))
+    lines += [f"session: {link.routing} over {link}, whose MTU changes" for link in links]
     dead_man = step["dead_man"]
     if dead_man and step["changes"]:
         who = DEAD_MEN.get(dead_man["kind"], dead_man["kind"])
         lines.append(f"stopped within it: {who} takes it back after {dead_man['seconds']} s, unless it is confirmed")
     return lines
+
+
+def _sessions(topology: Topology) -> dict[End, list[Link]]:
+    """Return the links that carry a routing session, by each interface that they end on."""
+    found: dict[End, list[Link]] = {}
+    for link in topology.intent.links:
+        if link.routing in SESSIONS:
+            for end in link.ends:
+                found.setdefault(topology.logical(end), []).append(link)
+    return found
 
 
 def _some(hosts: Sequence[str]) -> str:
