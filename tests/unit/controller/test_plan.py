@@ -143,6 +143,18 @@ def test_a_plan_is_made_while_a_roll_out_runs(player, monkeypatch):
     assert any("another roll-out is running" in line for line in player.said)
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_a_plan_takes_nothing_back_and_says_what_would_be(player, monkeypatch, check):
+    (moment,) = moments(monkeypatch, player, "rollout", only="after canary.1.svi leaf1 done apply")
+    go_to(player, moment)
+    acts, held = player.world.acts, player.world.pending()
+    assert held
+    assert player.play("plan", check=check) == "planned"
+    assert "would be taken back on leaf1" in player.report["reason"]
+    assert (player.world.acts, player.world.pending()) == (acts, held)
+    assert not (newest(player) / "plan.json").exists()
+
+
 def test_a_plan_is_nothing_that_a_later_run_goes_on_from(player):
     player.play("plan")
     assert player.play() == "passed"
@@ -154,10 +166,9 @@ def test_a_plan_is_nothing_that_a_later_run_goes_on_from(player):
 # ---------------------------------------------------------------- what it tells
 
 
-def shown(hosts, change=lambda steps: None, notes=()):
-    """Return the text of a fabric's plan whose steps `change` has edited."""
-    plan = fabric.planned(hosts).as_dict()
-    change(plan["steps"])
+def shown(hosts, change=None, notes=()):
+    """Return the text of a fabric's plan; `change` edits its states."""
+    plan = fabric.planned(hosts, change).as_dict()
     return plan_text.lines_of(plan, fabric.load(hosts)[1], Proof(1, 1, notes), [], None)
 
 
@@ -171,25 +182,33 @@ def small(**shared):
     return fabric.inventory(spines=1, leafs=2, hosts=2, **shared)
 
 
+def with_a_junos_spine():
+    """Return the text for a fabric whose second spine counts Ethernet's header and adds its interfaces anew."""
+    waivers = [{"kind": "outage", "object": "spine2", "reason": "seconds are fine"}]
+    hosts = fabric.inventory(spines=2, leafs=2, hosts=2, jumbo_waivers=waivers)
+    hosts["spine2"]["platform"] = "junos"
+
+    def media(states):
+        for port in states["spine2"]["interfaces"].values():
+            port["device_mtu"] = 1514
+
+    return shown(hosts, media)
+
+
 def test_values_stand_in_ip_mtu_and_in_the_device_s_own_number():
-    def junos(steps):
-        change = next(c for step in steps if step["id"] == "fabric.1.link" for c in step["changes"])
-        change.update(from_device_mtu=1514, to_device_mtu=9228)
-
-    step = block(shown(small(), junos), "fabric.1.link")
-    assert "  leaf1 Ethernet1: 1500 -> 9214 (the device's own number: 1514 -> 9228)" in step
-    assert "  spine1 Ethernet1: 1500 -> 9214 (the device's own number: 1500 -> 9214)" in step
+    text = with_a_junos_spine()
+    assert "  spine1 Ethernet1: 1500 -> 9214 (the device's own number: 1500 -> 9214)" in block(text, "fabric.1.link")
+    assert "  spine2 Ethernet1: 1500 -> 9178 (the device's own number: 1514 -> 9192)" in block(text, "fabric.2.link")
 
 
-def test_a_declared_outage_is_told_in_its_step_and_only_where_there_is_one():
-    def flap(steps):
-        step = next(step for step in steps if step["id"] == "fabric.1.link")
-        step["outage"] = [{"link": "leaf1:Ethernet1 - spine1:Ethernet1", "seconds": 5}]
-
-    text = shown(small(), flap)
-    told = "  flaps: leaf1:Ethernet1 - spine1:Ethernet1 loses packets of every size for up to 5 s"
-    assert [line for line in text if "flap" in line] == [told]
-    assert told in block(text, "fabric.1.link")
+def test_declared_outages_are_told_in_their_step_and_only_there():
+    text = with_a_junos_spine()
+    told = [
+        "  flaps: leaf1:Ethernet2 - spine2:Ethernet1 loses packets of every size for up to 10 s",
+        "  flaps: leaf2:Ethernet2 - spine2:Ethernet2 loses packets of every size for up to 10 s",
+    ]
+    assert [line for line in text if "flap" in line] == told
+    assert set(told) <= set(block(text, "fabric.2.link"))
     assert [line for line in shown(small()) if "flap" in line] == ["no link flaps: no step declares an outage"]
 
 
