@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_values import STAGES
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import interrupted, standing, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 
 interrupted.watch()  # ansible-playbook imports actions itself, before it forks
+
+SKIPS_SOMETHING = (*STAGES, "all", "always", "tagged", "untagged")
+"""What somebody who skips it expects to be left out: stages, and Ansible's own words for tasks."""
 
 
 class ActionModule(FabricAction):
@@ -62,8 +66,9 @@ class ActionModule(FabricAction):
         }
 
     def _refuse_tags(self) -> None:
+        """Refuse tags that mean to choose; to skip one that no task has, as molecule does, is harmless."""
         chosen = [str(tag) for tag in self.variables.get("ansible_run_tags") or ["all"]]
-        skipped = [str(tag) for tag in self.variables.get("ansible_skip_tags") or []]
+        skipped = [str(tag) for tag in self.variables.get("ansible_skip_tags") or [] if str(tag) in SKIPS_SOMETHING]
         if chosen != ["all"] or skipped:
             raise JumboError(
                 "tags choose nothing here, and nothing was done: each task of a roll-out needs those before it",
