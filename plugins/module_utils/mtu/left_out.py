@@ -8,22 +8,26 @@ from .intent_types import End
 from .live import Live
 from .steps import Plan
 
-RAISING_HOSTS = frozenset({"canary", "leaf"})
-
 
 def refused_hosts(live: Live, plan: Plan, touchable: Collection[str] | None) -> list[End]:
     """Return the hosts' interfaces below their segment's size, where the plan raises none of them; else nothing.
 
-    Hosts that may not be touched are not asked for, and none are where `jumbo_stages` leaves their stages out.
+    Hosts that may not be touched are not asked for, nor are those whose stage is not in `jumbo_stages`.
     """
-    if not RAISING_HOSTS & set(live.intent.stages):
-        return []
-    wanted = [end for end in live.topology.endpoints() if touchable is None or end.device in touchable]
+    wanted = [
+        end
+        for end in live.topology.endpoints()
+        if _stage_of(live, end) in live.intent.stages and (touchable is None or end.device in touchable)
+    ]
     below = [end for end in wanted if _is_below(live, end)]
     raised = {
         End(change.host, change.object) for step in plan.steps for change in step.changes if change.field == "ip_mtu"
     }
     return [] if raised & set(below) else below
+
+
+def _stage_of(live: Live, end: End) -> str:
+    return "canary" if live.topology.rack_of(end.device) == live.topology.canary else "leaf"
 
 
 def _is_below(live: Live, end: End) -> bool:

@@ -43,3 +43,10 @@ def test_links_alone_may_be_asked_for(player):
         host["variables"]["jumbo_stages"] = ["fabric"]
     assert player.play(check=True) == "planned"
     assert player.play(check=True, limit=["spine1", "leaf1", "leaf2"]) == "planned"
+
+
+def test_a_stage_that_is_done_may_be_asked_for_again(player):
+    for host in player.world.hosts.values():
+        host["variables"]["jumbo_stages"] = ["canary"]
+    assert player.play() == "passed"
+    assert player.play() == "passed"
