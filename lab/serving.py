@@ -1,10 +1,11 @@
-"""What serving any emulated device needs: threads for its requests, and an alarm for what is due by its clock."""
+"""What serving any emulated device needs: a listener that can be cut off, threads for its requests, and an alarm."""
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -75,6 +76,78 @@ class Alarm:
         logged(done)
         if self._timer is None:
             self._arm()
+
+
+class Listener(Protocol):
+    """What a library returns for a port that it listens on."""
+
+    @property
+    def sockets(self) -> Sequence[Any]:
+        """Return the sockets that are bound."""
+
+    def close(self) -> None:
+        """Take no more connections."""
+
+
+class ServedDevice(abc.ABC):
+    """A device that listens, and whose management may be cut off; its alarm runs until it is closed.
+
+    Made in the event loop that serves it. The device itself goes on while it is cut off.
+    """
+
+    def __init__(self, device: Timed) -> None:
+        self.address = ""
+        self.port = 0
+        self._loop = asyncio.get_running_loop()
+        self._listener: Listener | None = None
+        self._cut = False
+        self._alarm = Alarm(device)
+
+    @abc.abstractmethod
+    async def _start(self, address: str, port: int) -> Listener:
+        """Listen in the device's own protocol."""
+
+    @abc.abstractmethod
+    def _drop_connections(self) -> None:
+        """End every connection at once, without an answer."""
+
+    async def listen(self, address: str, port: int) -> None:
+        """Start to listen; port 0 takes a free one and keeps it from then on."""
+        self._listener = await self._start(address, port)
+        self.address, self.port = self._listener.sockets[0].getsockname()[:2]
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether management is cut off. The device itself goes on, its timers included."""
+        return self._cut
+
+    @unreachable.setter
+    def unreachable(self, cut: bool) -> None:
+        """Switch from any thread. What is under way gets no answer."""
+        self._cut = cut
+        self._loop.call_soon_threadsafe(self._switch)
+
+    async def set_unreachable(self, cut: bool) -> None:
+        """Switch, and return when the change is in force."""
+        self._cut = cut
+        self._stop_listening()
+        if not cut and self.port:
+            await self.listen(self.address, self.port)
+
+    def _switch(self) -> None:
+        task = self._loop.create_task(self.set_unreachable(self._cut))
+        task.add_done_callback(logged)
+
+    def _stop_listening(self) -> None:
+        if self._listener:
+            self._listener.close()
+            self._listener = None
+        self._drop_connections()
+
+    async def close(self) -> None:
+        """Stop serving; the device stays as it is."""
+        self._alarm.stop()
+        self._stop_listening()
 
 
 def logged(done: asyncio.Future[Any]) -> None:

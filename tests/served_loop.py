@@ -1,13 +1,24 @@
-"""An event loop in a thread of its own: devices are served there while a test uses blocking clients."""
+"""An event loop in a thread of its own, to serve devices while a test uses blocking clients; and the devices' clock."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
+
+
+class Clock:
+    """The device's time, which a test moves on."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
 
 
 @contextlib.contextmanager

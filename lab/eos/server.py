@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hmac
 import ssl
 
 from aiohttp import web
 
-from ..serving import Alarm, logged, threads
+from ..serving import Listener, ServedDevice, threads
 from . import rpc
 from .device import EosDevice
 
@@ -17,65 +16,32 @@ _REALM = {"WWW-Authenticate": 'Basic realm="COMMAND_API_AUTH"'}
 _REFUSED = "Unable to authenticate user: Bad username/password combination\n"
 
 
-class Handle:
+class Handle(ServedDevice):
     """A device that is being served. Its commit timer fires by itself as long as the handle is open."""
 
     def __init__(self, device: EosDevice, context: ssl.SSLContext, *, inline: bool) -> None:
+        super().__init__(device)
         self.device = device
-        self.address = ""
-        self.port = 0
         self._context = context
         self._inline = inline
-        self._loop = asyncio.get_running_loop()
         self._http = web.Server(self._handle, access_log=None, handler_cancellation=False)
-        self._listener: asyncio.Server | None = None
-        self._cut = False
         self._users: dict[str, str] = {}
-        self._alarm = Alarm(device)
 
     # -- listening -------------------------------------------------------------------------------------------------
 
-    async def listen(self, address: str, port: int) -> None:
-        """Start to listen; port 0 takes a free one and keeps it from then on."""
-        self._listener = await self._loop.create_server(
+    async def _start(self, address: str, port: int) -> Listener:
+        return await self._loop.create_server(
             self._http, address, port, ssl=self._context, reuse_address=True, backlog=64
         )
-        self.address, self.port = self._listener.sockets[0].getsockname()[:2]
 
-    @property
-    def unreachable(self) -> bool:
-        """Whether management is cut off. The device itself goes on, its commit timer included."""
-        return self._cut
-
-    @unreachable.setter
-    def unreachable(self, cut: bool) -> None:
-        """Switch from any thread. What is under way gets no answer."""
-        self._cut = cut
-        self._loop.call_soon_threadsafe(self._switch)
-
-    async def set_unreachable(self, cut: bool) -> None:
-        """Switch, and return when the change is in force."""
-        self._cut = cut
-        self._stop_listening()
-        if not cut and self.port:
-            await self.listen(self.address, self.port)
-
-    def _switch(self) -> None:
-        task = self._loop.create_task(self.set_unreachable(self._cut))
-        task.add_done_callback(logged)
-
-    def _stop_listening(self) -> None:
-        if self._listener:
-            self._listener.close()
-            self._listener = None
+    def _drop_connections(self) -> None:
         for connection in list(self._http.connections):
             if connection.transport:
                 connection.transport.abort()
 
     async def close(self) -> None:
         """Stop serving; the device stays as it is."""
-        self._alarm.stop()
-        self._stop_listening()
+        await super().close()
         await self._http.shutdown(0.1)
 
     # -- requests --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import asyncssh
 
-from ..serving import Alarm, logged, threads
+from ..serving import Listener, ServedDevice, threads
 from .cli import Cli
 from .device import JunosDevice
 from .netconf import END, Netconf
@@ -74,23 +74,17 @@ class _Process(asyncssh.SSHServerProcess[bytes]):
         return subsystem == "netconf" and self._takes_subsystem
 
 
-class Handle:
+class Handle(ServedDevice):
     """A device that is being served. A confirmed commit is taken back by itself as long as the handle is open."""
 
     def __init__(self, device: JunosDevice, key: asyncssh.SSHKey) -> None:
+        super().__init__(device)
         self.device = device
-        self.address = ""
-        self.port = 0
         self.connections: set[asyncssh.SSHServerConnection] = set()
         self._key = key
-        self._loop = asyncio.get_running_loop()
-        self._listener: asyncssh.SSHAcceptor | None = None
-        self._cut = False
-        self._alarm = Alarm(device)
 
-    async def listen(self, address: str, port: int) -> None:
-        """Start to listen; port 0 takes a free one and keeps it from then on."""
-        self._listener = await asyncssh.create_server(
+    async def _start(self, address: str, port: int) -> Listener:
+        return await asyncssh.create_server(
             lambda: _Login(self),
             address,
             port,
@@ -100,41 +94,10 @@ class Handle:
             line_editor=False,
             login_timeout=20,
         )
-        self.address, self.port = self._listener.sockets[0].getsockname()[:2]
 
-    @property
-    def unreachable(self) -> bool:
-        """Whether management is cut off. The device itself goes on, a confirmed commit's time included."""
-        return self._cut
-
-    @unreachable.setter
-    def unreachable(self, cut: bool) -> None:
-        """Switch from any thread. What is under way gets no answer."""
-        self._cut = cut
-        self._loop.call_soon_threadsafe(self._switch)
-
-    async def set_unreachable(self, cut: bool) -> None:
-        """Switch, and return when the change is in force."""
-        self._cut = cut
-        self._stop_listening()
-        if not cut and self.port:
-            await self.listen(self.address, self.port)
-
-    def _switch(self) -> None:
-        task = self._loop.create_task(self.set_unreachable(self._cut))
-        task.add_done_callback(logged)
-
-    def _stop_listening(self) -> None:
-        if self._listener:
-            self._listener.close()
-            self._listener = None
+    def _drop_connections(self) -> None:
         for connection in list(self.connections):
             connection.abort()
-
-    async def close(self) -> None:
-        """Stop serving; the device stays as it is."""
-        self._alarm.stop()
-        self._stop_listening()
 
     # -- sessions ------------------------------------------------------------------------------------------------------
 

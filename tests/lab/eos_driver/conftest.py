@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from ssl import SSLContext
@@ -20,7 +19,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
 pytest.importorskip("napalm")
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos import EosDriver
-from served_loop import loop_in_thread
+from served_loop import Clock, loop_in_thread
 
 PASSWORD = "Zk9-not-to-be-told"
 WITHIN = 120
@@ -54,16 +53,6 @@ def change(interface: str, old: int = 1500, new: int = 9000) -> dict[str, Any]:
 
 
 CHANGES = [change("Ethernet1"), change("Ethernet2", 4000)]
-
-
-class Clock:
-    """The device's time, which a test moves on."""
-
-    def __init__(self) -> None:
-        self.ahead = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from ansible_collections.jumbo.fabric.lab.junos.server import Handle, host_key, 
 from ansible_collections.jumbo.fabric.lab.plane import Neighbour, PortCounters
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
-from served_loop import loop_in_thread, quick_netconf
+from served_loop import Clock, loop_in_thread, quick_netconf
 
 pytest.importorskip("napalm")
 
@@ -50,16 +49,6 @@ def change(interface: str, old: int = 1500, new: int = 9000) -> dict[str, Any]:
 
 
 CHANGES = [change("xe-0/0/0"), change("xe-0/0/1", 4000)]
-
-
-class Clock:
-    """The device's time, which a test moves on."""
-
-    def __init__(self) -> None:
-        self.ahead = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead
 
 
 @dataclass
