@@ -114,10 +114,23 @@ def test_production_traffic_notices_a_black_hole(lab: RunningLab) -> None:
     wait_until(hole, 20.0, "a stall towards h3 whose old sizes pass")
     told = [entry for entry in lab.violations() if entry["until"] >= began and entry["to"] == "h3"]
     assert {entry["link"] for entry in told} == {"leaf2:Ethernet12 -> h3:eth1"}
-    assert {entry["size"] for entry in told} == {8028, 8048}, "UDP of both families: TCP heeds what h3 asks for"
+    # Datagrams of 8028 and 8048 bytes, or TCP of a connection from before, which keeps the segment size agreed on then.
+    assert all(entry["size"] > lab.plane("h3").ip_mtu("eth1") for entry in told)
+
+
+def let_stalls_end(lab: RunningLab) -> None:
+    """Await that what an earlier test broke is over: a stall is told only seconds after it began."""
+
+    def quiet() -> bool:
+        first = lab.status()["traffic"]
+        wait_until(lambda: lab.status()["traffic"]["transfers"] > first["transfers"] + 100, what="100 transfers")
+        return bool(lab.status()["traffic"]["stall_count"] == first["stall_count"])
+
+    wait_until(quiet, 30.0, "a hundred transfers without a stall")
 
 
 def test_production_traffic_flows_without_stalls(lab: RunningLab) -> None:
+    let_stalls_end(lab)
     traffic = lab.status()["traffic"]
     wait_until(lambda: lab.status()["traffic"]["transfers"] > traffic["transfers"] + 200, what="200 transfers")
     assert lab.status()["traffic"]["stall_count"] == traffic["stall_count"]
