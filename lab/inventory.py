@@ -24,6 +24,8 @@ from .fabric import Fabric, Node
 DEFAULT_NETWORK = "127.77.0"
 # Whether switches send router advertisements, and whether these tell an MTU.
 ADVERTISE = ("none", "plain", "mtu")
+# How a node is reached: beside the fabric, or across it.
+MANAGEMENT = ("oob", "inband")
 ADVERTISE_INTERVAL = 1.0
 _HIGHEST_NUMBER = 254
 _LEAST_UNBOUND, _MOST_UNBOUND = 64, 9000
@@ -185,7 +187,7 @@ def _is_size(value: Any) -> bool:
 # What the lab's own variables may be; the rest of jumbo_lab_* is text.
 _KNOBS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "jumbo_lab_advertise": (lambda value: value in ADVERTISE, ", ".join(ADVERTISE)),
-    "jumbo_lab_management": (lambda value: value == "oob", "oob"),
+    "jumbo_lab_management": (lambda value: value in MANAGEMENT, ", ".join(MANAGEMENT)),
     "jumbo_lab_number": (_is_number, f"1-{_HIGHEST_NUMBER}"),
     "jumbo_lab_unbound": (_is_size, f"0 for none, or {_LEAST_UNBOUND}-{_MOST_UNBOUND} bytes of IP packet"),
     "jumbo_lab_traffic": (_is_interval, "seconds between two transfers of a host, 0 for none"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
+import socket
+import threading
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
@@ -18,7 +21,10 @@ from .user_namespace import NEW_NAMESPACES, join
 PATH = f"{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/local/sbin:/usr/sbin:/sbin"
 ENVIRONMENT: Mapping[str, str] = {**os.environ, "PATH": PATH, "LC_ALL": "C"}
 _NODE_SCRIPT = Path(__file__).with_name("node.sh")
+_CLONE_NEWNET = 0x40000000
 _PARENT_FIELD = 1  # after the command in /proc/PID/stat: state, parent
+
+T = TypeVar("T")
 
 
 class Namespace:
@@ -83,6 +89,45 @@ def enter(pid: int, *, only_net: bool = False) -> Sequence[str]:
     """Return the words that go before a command to run it inside the namespaces of a process."""
     own = () if only_net else ("--mount", "--uts", "--ipc", "--pid")
     return (*join(pid), "nsenter", "--target", str(pid), "--net", *own, "--")
+
+
+def call_inside(pid: int, action: Callable[[], T]) -> T:
+    """Return what an action returns in the network namespace of a process; sockets that it opens stay there.
+
+    A socket keeps its namespace alive until it is closed. Raises OSError.
+    """
+    done: list[T] = []
+    problems: list[OSError] = []
+
+    def enter_and_act() -> None:  # a thread of its own: a namespace is entered by one thread, not by the process
+        try:
+            _enter_network(pid)
+            done.append(action())
+        except OSError as error:
+            problems.append(error)
+
+    thread = threading.Thread(target=enter_and_act)
+    thread.start()
+    thread.join()
+    if problems:
+        raise problems[0]
+    return done[0]
+
+
+async def socket_inside(pid: int, make: Callable[[], socket.socket]) -> socket.socket:
+    """Return a socket made in the network namespace of a process. Raises OSError."""
+    return await asyncio.to_thread(call_inside, pid, make)
+
+
+def _enter_network(pid: int) -> None:
+    handle = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)  # os.setns comes with Python 3.12
+        if libc.setns(handle, _CLONE_NEWNET):
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+    finally:
+        os.close(handle)
 
 
 def _child_of(parent: int) -> int:

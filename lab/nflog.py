@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import socket
 import struct
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+
+from .namespaces import call_inside
 
 GROUP = 93
 # Enough for the headers of an ICMPv6 error, of the packet it quotes, and for the mark of a probe in that.
@@ -27,7 +27,6 @@ _PAYLOAD, _PREFIX = 9, 10
 _SO_RCVBUFFORCE = 33  # asm-generic/socket.h
 _BUFFER = 4 << 20
 _READ = 1 << 16
-_CLONE_NEWNET = 0x40000000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +42,11 @@ def open_log(pid: int) -> socket.socket:
 
     It keeps that namespace alive until it is closed.
     """
-    opened: list[socket.socket] = []
-    problems: list[OSError] = []
-
-    def enter_and_open() -> None:  # a thread of its own: a namespace is entered by one thread, not by the process
-        try:
-            opened.append(_open_inside(pid))
-        except OSError as error:
-            problems.append(error)
-
-    thread = threading.Thread(target=enter_and_open)
-    thread.start()
-    thread.join()
-    if problems:
+    try:
+        return call_inside(pid, _open)
+    except OSError as error:
         advice = "Load the module nfnetlink_log, and run as root"
-        raise JumboError(f"the kernel cannot log packets: {problems[0].strerror}", advice=advice)
-    return opened[0]
+        raise JumboError(f"the kernel cannot log packets: {error.strerror}", advice=advice) from None
 
 
 def read_log(log: socket.socket) -> Iterator[Logged]:
@@ -81,15 +69,7 @@ def read_messages(data: bytes) -> Iterator[Logged]:
         data = data[_aligned(max(size, _NETLINK_HEADER.size)) :]
 
 
-def _open_inside(pid: int) -> socket.socket:
-    handle = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        libc = ctypes.CDLL(None, use_errno=True)  # os.setns comes with Python 3.12
-        if libc.setns(handle, _CLONE_NEWNET):
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-    finally:
-        os.close(handle)
+def _open() -> socket.socket:
     log = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_NETFILTER)
     try:
         try:

@@ -21,6 +21,7 @@ from .faults import Damage
 from .fragments import show_rules
 from .front_ends import FrontEnd, SshFrontEnd, eos_front_end, junos_front_end
 from .hosts import make_etc, private_tmp, read_persisted
+from .inband import InBandFrontEnd, address_in_fabric, backstage, is_in_band, station_of
 from .inventory import Design, advertise_config
 from .limits import follow_link, node_rules, silence_rules
 from .namespace_plane import NamespacePlane
@@ -247,6 +248,18 @@ class RunningNode:
 
     def _make_front_end(self) -> FrontEnd:
         around, node = self._around, self.node
+        if not is_in_band(around.design, node):
+            return self._front_end_of(node)
+        station, address = station_of(around.design, node), address_in_fabric(around.design, node)
+        pids = (lambda: around.pids[station], lambda: around.pids[node.name])
+        return InBandFrontEnd(self._front_end_of(backstage(node)), node, address, pids, self._run_nft)
+
+    async def _run_nft(self, script: str) -> None:
+        if self._namespace:
+            await self._namespace.run("nft", "-f", "-", text=script)
+
+    def _front_end_of(self, node: Node) -> FrontEnd:
+        around = self._around
         if node.is_linux:
             return SshFrontEnd(node, lambda: around.pids[node.name], around.log)
         options = self._device_options()

@@ -69,6 +69,45 @@ def jumbo(name: str, number: int, *members: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def one_rack(path: Path, block: int, **variables: Any) -> str:
+    """Return the smallest fabric with two hosts that share a segment: one spine, one leaf."""
+    links = [*uplinks(["spine1"], ["leaf1"]), ["h1:eth0", "leaf1:Ethernet11"], ["h2:eth0", "leaf1:Ethernet12"]]
+    segments = [jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0", "h2:eth0")]
+    groups = {"spines": ["spine1"], "leafs": ["leaf1"], "servers": ["h1", "h2"], "canary": ["leaf1"]}
+    return write_inventory(path, block, groups, jumbo_links=links, jumbo_segments=segments, **variables)
+
+
+def in_band_fabric(path: Path, block: int, **variables: Any) -> str:
+    """Two racks, hosts with one interface only, and everything managed across it all, from the host `admin`."""
+    links = [
+        *uplinks(["spine1", "spine2"], ["leaf1", "leaf2"]),
+        ["h1:eth0", "leaf1:Ethernet11"],
+        ["h2:eth0", "leaf1:Ethernet12"],
+        ["h3:eth0", "leaf2:Ethernet11"],
+        ["admin:eth0", "leaf1:Ethernet13"],
+    ]
+    segments = [
+        jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0", "h2:eth0"),
+        jumbo("back2", 2, "leaf2:Vlan10", "h3:eth0"),
+        {
+            "name": "stations",
+            "vlan": 99,
+            "subnets": ["10.99.0.0/24"],
+            "role": "management",
+            "members": ["leaf1:Vlan99", "admin:eth0"],
+        },
+    ]
+    groups = {
+        "spines": ["spine1", "spine2"],
+        "leafs": ["leaf1", "leaf2"],
+        "servers": ["h1", "h2", "h3", "admin"],
+        "canary": ["leaf1"],
+    }
+    shared = {"jumbo_links": links, "jumbo_segments": segments}
+    in_band = {"jumbo_lab_management": "inband", "jumbo_lab_station": "admin"}
+    return write_inventory(path, block, groups, **shared, **in_band, **variables)
+
+
 def border_fabric(path: Path, block: int, **variables: Any) -> str:
     """Two racks, a host with one interface only, and an internet of 1500 behind a border that is a Linux machine."""
     links = [

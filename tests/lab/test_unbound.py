@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from lab_helpers import RunningLab, lab_cli, need_namespaces, wait_until
-from lab_inventories import jumbo, uplinks, write_inventory
+from lab_inventories import one_rack
 
 pytestmark = pytest.mark.lab
 
@@ -22,13 +22,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[int], RunningLab]]:
     need_namespaces()
 
     def up(size: int) -> RunningLab:
-        links = [*uplinks(["spine1"], ["leaf1"]), ["h1:eth0", "leaf1:Ethernet11"], ["h2:eth0", "leaf1:Ethernet12"]]
-        segments = [jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0", "h2:eth0")]
-        groups = {"spines": ["spine1"], "leafs": ["leaf1"], "servers": ["h1", "h2"]}
-        knobs = {"jumbo_lab_traffic": 0.1, "jumbo_lab_unbound": size}
-        source = write_inventory(
-            tmp_path / "inventory", 94, groups, jumbo_links=links, jumbo_segments=segments, **knobs
-        )
+        source = one_rack(tmp_path / "inventory", 94, jumbo_lab_traffic=0.1, jumbo_lab_unbound=size)
         done = lab_cli(tmp_path / "lab", "up", "-i", source)
         assert done.returncode == 0, done.stderr
         return RunningLab(tmp_path / "lab", [source])
