@@ -17,10 +17,8 @@ from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
-from .addressing import first_address
 from .fabric import Node
 from .front_ends import FrontEnd
-from .inventory import Design
 from .namespaces import socket_inside
 
 _BACKLOG = 64
@@ -32,48 +30,6 @@ _CUT = "table inet jumbo_lab_cut {{\nchain in {{ type filter hook input priority
 _MEND = "table inet jumbo_lab_cut\ndelete table inet jumbo_lab_cut\n"
 
 Run = Callable[[str], Awaitable[object]]
-
-
-def is_in_band(design: Design, node: Node) -> bool:
-    """Whether a node is managed across the fabric; the station itself never is."""
-    knob = design.knob
-    return bool(knob(node.name, "management", "oob") == "inband" and knob(node.name, "station", None) != node.name)
-
-
-def station_of(design: Design, node: Node) -> str:
-    """Return the host from which a node is managed in band. Raises JumboError where the inventory names none."""
-    name = design.knob(node.name, "station", None)
-    hosts = [other.name for other in design.fabric.nodes.values() if other.is_host and other is not node]
-    if name not in hosts:
-        message = "management in band needs a station: another host of the lab, from which it is done"
-        raise JumboError(message, host=node.name, variable="jumbo_lab_station", wish=name, limit=", ".join(hosts))
-    return str(name)
-
-
-def address_in_fabric(design: Design, node: Node) -> str:
-    """Return the IPv4 address by which the station reaches a node: in a segment, else on a link to its gateway.
-
-    Raises JumboError where neither is there: the lab has no routes to the links of other switches.
-    """
-    topology = design.topology
-    interfaces = [
-        end.interface
-        for segment in topology.intent.segments
-        for end in (*topology.gateways(segment), *topology.hosts_in(segment))
-        if end.device == node.name
-    ]
-    near = {
-        end.device
-        for segment in topology.intent.segments
-        for end in topology.gateways(segment)
-        if station_of(design, node) in {host.device for host in topology.hosts_in(segment)}
-    }
-    interfaces += [port.interface for port in node.ports if port.peer.device in near]
-    for interface in interfaces:
-        if address := first_address(node.addresses.get(interface, ())):
-            return address
-    advice = "Let it be managed out of band, or give it a link to the switch that is the station's gateway"
-    raise JumboError("the station has no way to this node", host=node.name, advice=advice)
 
 
 def backstage(node: Node) -> Node:

@@ -20,12 +20,11 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import T
 
 from .build import build_fabric
 from .fabric import Fabric, Node
+from .stations import MANAGEMENT, InBand, find_in_band
 
 DEFAULT_NETWORK = "127.77.0"
 # Whether switches send router advertisements, and whether these tell an MTU.
 ADVERTISE = ("none", "plain", "mtu")
-# How a node is reached: beside the fabric, or across it.
-MANAGEMENT = ("oob", "inband")
 ADVERTISE_INTERVAL = 1.0
 _HIGHEST_NUMBER = 254
 _LEAST_UNBOUND, _MOST_UNBOUND = 64, 9000
@@ -34,11 +33,12 @@ Hosts = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """An inventory, read and checked: what `lab up` builds."""
+    """An inventory, read and checked: what `lab up` builds. in_band: who is managed across the fabric."""
 
     topology: Topology
     fabric: Fabric
     knobs: dict[str, dict[str, Any]]
+    in_band: dict[str, InBand]
 
     def knob(self, node: str, name: str, default: Any) -> Any:
         """Return the lab-only variable `jumbo_lab_<name>` of a node."""
@@ -71,7 +71,8 @@ def design(hosts: Hosts) -> Design:
         for name, entry in hosts.items()
     }
     _check_knobs(knobs)
-    return Design(topology, build_fabric(intent, topology, _listen(knobs)), knobs)
+    fabric = build_fabric(intent, topology, _listen(knobs))
+    return Design(topology, fabric, knobs, find_in_band(fabric, topology, knobs))
 
 
 def advertise_config(design: Design, node: Node) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from .faults import Damage
 from .fragments import show_rules
 from .front_ends import FrontEnd, SshFrontEnd, eos_front_end, junos_front_end
 from .hosts import make_etc, private_tmp, read_persisted
-from .inband import InBandFrontEnd, address_in_fabric, backstage, is_in_band, station_of
+from .inband import InBandFrontEnd, backstage
 from .inventory import Design, advertise_config
 from .limits import follow_link, node_rules, silence_rules
 from .namespace_plane import NamespacePlane
@@ -248,11 +248,11 @@ class RunningNode:
 
     def _make_front_end(self) -> FrontEnd:
         around, node = self._around, self.node
-        if not is_in_band(around.design, node):
+        in_band = around.design.in_band.get(node.name)
+        if in_band is None:
             return self._front_end_of(node)
-        station, address = station_of(around.design, node), address_in_fabric(around.design, node)
-        pids = (lambda: around.pids[station], lambda: around.pids[node.name])
-        return InBandFrontEnd(self._front_end_of(backstage(node)), node, address, pids, self._run_nft)
+        pids = (lambda: around.pids[in_band.station], lambda: around.pids[node.name])
+        return InBandFrontEnd(self._front_end_of(backstage(node)), node, in_band.address, pids, self._run_nft)
 
     async def _run_nft(self, script: str) -> None:
         if self._namespace:
