@@ -61,7 +61,7 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
     if step["phase"] == "soak" and (watched := run.load(soak.FILE)):
         evidence["before"] = watched["states"]
     result = gates.judge(step, evidence, topology).as_dict()
-    for check in (_management, _lost_pins, functools.partial(_time_left, run, step)):
+    for check in (_management, _not_asked, _lost_pins, functools.partial(_time_left, run, step)):
         result = _worse(result, *check(evidence))
     result["findings"] += _silent_routers(evidence, topology, step["gate"])
     run.journal.write(step=step["id"], host="", event="done", verb="probe", data=result)
@@ -70,6 +70,8 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
     def note(state: waves.State) -> None:
         state["gates"].append({**result, "step": step["id"], "stage": step["stage"]})
         state["findings"] += [finding for finding in result["findings"] if finding not in state["findings"]]
+        for host, device in fabric.not_read(evidence["after"]).items():
+            waves.note_trouble(state, host, device["error"]["text"], unreachable=device["unreachable"])
 
     run.update(note)
     lines = [summary.gate_line(step["id"], result)]
@@ -98,6 +100,18 @@ def _management(evidence: Mapping[str, Any]) -> Trouble:
         for host, state in lost.items()
     ]
     return (f"no new connection to {', '.join(lost)}" if lost else ""), findings
+
+
+def _not_asked(evidence: Mapping[str, Any]) -> Trouble:
+    """A host that did not do its part of the probing has not been proven; that it is one of many must not hide it."""
+    replies = {**evidence.get("probes", {}), **evidence.get("pings", {})}
+    said = {end.partition(":")[0]: str(reply["error"]) for end, reply in replies.items() if reply.get("error")}
+    findings = [
+        {"host": host, "interface": None, "reason": "it could not be asked to probe", "evidence": text}
+        for host, text in said.items()
+        if host not in fabric.not_read(evidence["after"])
+    ]
+    return (f"no probes from {', '.join(f['host'] for f in findings)}" if findings else ""), findings
 
 
 def _lost_pins(evidence: Mapping[str, Any]) -> Trouble:

@@ -1,6 +1,7 @@
 """What a person is told, and who is blamed: whole runs of the playbooks against devices in memory."""
 
 import json
+from typing import Any, ClassVar
 
 import pytest
 from ansible.utils.display import Display
@@ -24,7 +25,7 @@ def everywhere(player, **variables):
 
 
 def evidence(player, name):
-    (path,) = player.evidence.glob(f"*/{name}.json")
+    (path,) = {path.resolve() for path in player.evidence.glob(f"*/{name}.json")}
     return json.loads(path.read_text())
 
 
@@ -58,6 +59,35 @@ def test_the_device_that_refuses_is_to_blame_and_unreachable(player, monkeypatch
     assert player.play(check=True) == "failed"
     assert player.report["troubles"] == {"h1": {"unreachable": True, "message": "h1: Permission denied (publickey)"}}
     assert player.status() == 4
+
+
+class GoneAtTheGate:
+    """h3, of another rack, is away while the canary's gateway is measured."""
+
+    evidence: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *_arguments):
+        pass
+
+    def of(self, step):
+        return {"before": {}, "after": {}, **(self.evidence if step["id"] == "canary.1.svi" else {})}
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason", "status"),
+    [
+        ({"after": {"h3": {**NO_KEY, "host": "h3"}}}, "Permission denied", 4),
+        ({"probes": {"h3:eth1": {"error": "h3: python3 is missing"}}}, "it could not be asked to probe", 2),
+    ],
+)
+def test_who_is_gone_at_a_gate_of_others_is_found_and_counts(player, monkeypatch, seen, reason, status):
+    monkeypatch.setattr(GoneAtTheGate, "evidence", seen)
+    monkeypatch.setattr(judging, "Measurement", GoneAtTheGate)
+    assert player.play() == "reverted"
+    (finding,) = evidence(player, "report")["findings"]
+    assert finding["host"] == "h3"
+    assert reason in finding["reason"]
+    assert player.status() == status
 
 
 @pytest.mark.parametrize(
