@@ -23,12 +23,14 @@ class Platform:
     accepts: what an interface receives: `untold` (the number limits what is sent only), `number` (the number is the
     limit both ways), `box` (one frame size for all ports), `link` (at least what it sends; how much more isn't told).
     vlan_parent: bytes that a VLAN's parent without a number of its own gets on top of its child's.
+    fields: what its driver carries out, of steps.FIELDS; a plan that asks for another one is refused by name.
     """
 
     counted: Mapping[str, int]
     accepts: str
     source: str
     vlan_parent: int = 0
+    fields: frozenset[str] = frozenset()
 
 
 PLATFORMS: Mapping[str, Platform] = {
@@ -36,6 +38,7 @@ PLATFORMS: Mapping[str, Platform] = {
         _IDENTITY,
         "untold",
         '`show interfaces` prints "IP MTU"; a limit of what is sent: aristaeos.blogspot.com 2020/03, MTU behavior 1-3',
+        fields=frozenset({"ip_mtu"}),
     ),
     "fastiron": Platform(
         _IDENTITY,
@@ -46,8 +49,14 @@ PLATFORMS: Mapping[str, Platform] = {
         LAYER2,
         "number",
         'Juniper "Configuring the Media MTU": 14, tagged 18, flexible 22; larger frames are dropped on receipt',
+        fields=frozenset({"ip_mtu"}),
     ),
-    "linux": Platform(_IDENTITY, "link", "dev->mtu leaves header and tag out: net/8021q/vlan_dev.c"),
+    "linux": Platform(
+        _IDENTITY,
+        "link",
+        "dev->mtu leaves header and tag out: net/8021q/vlan_dev.c",
+        fields=frozenset({"ip_mtu", "route_mtu", "persisted"}),
+    ),
     "opnsense": Platform(
         _IDENTITY, "link", "ifconfig(8), as Linux; interfaces.inc gives an unassigned parent 4 more", vlan_parent=4
     ),

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from .errors import InvalidIntent, JumboError
 from .intent_types import Intent
+from .platform_table import PLATFORMS
 from .steps import Plan
 from .topology import Topology
+
+_UNKNOWN = "this must be changed"
+_MESSAGES = {
+    "drained": "this link must be drained while its ends differ",
+    "jumbo": "this box takes its large frames only with a reload",
+    "ip_mtu": "the MTU of this interface must be changed",
+}
+_LEAVE_OUT = "Leave the device out with --limit, or do this step by hand and run again"
+_BY_HAND = "Leave the stage fabric out of jumbo_stages, or do this step by hand and run again"
+_ADVICE = {
+    "drained": f"{_BY_HAND}; the waiver outage accepts the short loss of an interface that is added anew",
+    "jumbo": "Reload it by hand (jumbo, write memory, reload) and run again: once that is active nothing is left to do",
+}
 
 
 def refuse_unsupported(plan: Plan, intent: Intent, topology: Topology) -> None:
     """Raise InvalidIntent for a plan that the drivers or the lab-tested roll-out cannot carry out in this version."""
-    _refuse([*_steps(plan), *_routers(plan, intent), *_pairs(intent), *_segments(topology)])
+    _refuse([*_steps(plan, intent), *_routers(plan, intent), *_pairs(intent), *_segments(topology)])
 
 
 def refuse_unsupported_inventory(intent: Intent, topology: Topology) -> None:
@@ -23,20 +37,20 @@ def _refuse(problems: list[JumboError]) -> None:
         raise InvalidIntent(tuple(problems))
 
 
-def _steps(plan: Plan) -> list[JumboError]:
-    problems = []
-    words = {
-        "drained": "this link must be drained while its ends differ, which no driver does in this version",
-        "jumbo": "this box takes its large frames only with a reload, which no driver does in this version",
-    }
-    for field, message in words.items():
-        change = next((change for step in plan.steps for change in step.changes if change.field == field), None)
-        if change:
-            advice = "Leave the stage fabric out of jumbo_stages, or do this step by hand and run again"
-            if field == "drained":
-                advice += "; the waiver outage accepts the short loss of an interface that is added anew"
-            problems.append(JumboError(message, host=change.host, object=change.object, advice=advice))
-    return problems
+def _steps(plan: Plan, intent: Intent) -> list[JumboError]:
+    """Refuse what a device's driver does not carry out, the first change of each kind and platform."""
+    found: dict[tuple[str, str], JumboError] = {}
+    for change in (change for step in plan.steps for change in step.changes):
+        platform = intent.devices[change.host].platform
+        if platform in PLATFORMS and change.field not in PLATFORMS[platform].fields:
+            problem = JumboError(
+                f"{_MESSAGES.get(change.field, _UNKNOWN)}, which no driver of {platform} does in this version",
+                host=change.host,
+                object=change.object,
+                advice=_ADVICE.get(change.field, _LEAVE_OUT),
+            )
+            found.setdefault((change.field, platform), problem)
+    return list(found.values())
 
 
 def _routers(plan: Plan, intent: Intent) -> list[JumboError]:
