@@ -6,6 +6,7 @@ import copy
 import ipaddress
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import boxes
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import GateResult
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
@@ -62,7 +63,10 @@ class World:
             assert self.size(gateway) <= self.size(end), f"{gateway} sends {self.size(gateway)}, {end} takes less"
 
     def size(self, end: End) -> int:
-        return int(self.devices[end.device].state["interfaces"][end.interface]["ip_mtu"])
+        state = self.devices[end.device].state
+        port = state["interfaces"][end.interface]
+        sizes = [port["ip_mtu"], boxes.receives(state) if "jumbo" in state else None]
+        return min(int(size) for size in sizes if size is not None)
 
     def sizes(self) -> set[int]:
         """Return the sizes of all that a roll-out raises."""
@@ -136,6 +140,10 @@ class Device:
             self.armed = None
 
 
+def _is_reload(changes: Any) -> bool:
+    return any(change["field"] == "jumbo" for change in changes)
+
+
 class DoubleDriver:
     """The contract of platforms.base.Driver, as the drivers of EOS and Linux keep it."""
 
@@ -167,7 +175,7 @@ class DoubleDriver:
     def apply(self, changes: Any, within: int, name: str) -> dict[str, Any]:
         device, changes = self.device, [dict(change) for change in changes]
         kind = act_of(changes)
-        if kind == "apply":
+        if kind == "apply" and not _is_reload(changes):
             self._arm(device, name, changes)
         elif kind == "lift" and not device.is_kept():
             raise JumboError("no guard keeps the pins", host=self.host)
@@ -200,7 +208,7 @@ class DoubleDriver:
 
     def confirm(self, handle: dict[str, Any]) -> dict[str, Any]:
         device = self.device
-        if act_of(handle["changes"]) == "apply":
+        if act_of(handle["changes"]) == "apply" and not _is_reload(handle["changes"]):
             guard = device.guards.get(handle["name"])
             if device.armed != handle["name"]:
                 if (guard or {}).get("verdict") in ("confirmed", "released"):
@@ -213,6 +221,8 @@ class DoubleDriver:
 
     def revert(self, handle: dict[str, Any]) -> dict[str, Any]:
         device, changes = self.device, list(handle["changes"])
+        if _is_reload(changes):
+            return {"reverted": True, "notes": ["it stays on"]}
         if act_of(changes) == "persist":
             device.state["lifts_persisted"] = False
             for guard in device.guards.values():

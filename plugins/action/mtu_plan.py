@@ -25,6 +25,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
     fabric,
     judging,
     plan_text,
+    reload_window,
     saved,
     summary,
     waves,
@@ -37,6 +38,13 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.refusal import note_r
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import DIFFERENCES, Run
 
 registry.preload()
+
+
+def _first_waiting(run: Run, intent: Intent, steps: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the first stage that waits for a person or for its window, {stage, steps, sentence}."""
+    found = [approval.first_waiting(run, intent, steps), reload_window.first_waiting(intent, steps)]
+    order = list(dict.fromkeys(step["stage"] for step in steps))
+    return min(filter(None, found), key=lambda waits: order.index(waits["stage"]), default=None)
 
 
 class ActionModule(FabricAction):
@@ -117,7 +125,7 @@ class ActionModule(FabricAction):
         if any(step["stage"] == "canary" for step in data["steps"]):
             notes.insert(0, summary.canary_line(intent, topology))
         stages = waves.stages_of(data["steps"])
-        waiting = approval.first_waiting(run, intent, data["steps"])
+        waiting = _first_waiting(run, intent, data["steps"])
         if waiting:
             notes.append(waiting["sentence"])
         run.update(

@@ -14,6 +14,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
     fabric,
     judging,
     past,
+    reload_window,
     resume,
     soak,
     standing,
@@ -47,6 +48,11 @@ class ActionModule(FabricAction):
     def _conduct(self, run: Run, stage: str, number: int) -> dict[str, Any]:
         if run.state()["verdict"] != waves.GO:
             return {"changed": False, "skipped": True}
+        if reload_window.PHASE in run.state()["stages"][stage]["waves"][number]["phases"]:
+            shut = reload_window.closed(fabric.intent_of(run)[0], stage)
+            if shut:
+                run.update(functools.partial(waves.stop_before_wave, reason=shut))
+                return {"changed": False, "passed": False, "progress": [shut]}
         state = run.update(lambda state: waves.open_numbered_wave(state, stage, number))
         standing.note_opened(run.journal, state["wave"])
         if "soak" in state["wave"]["steps"]:

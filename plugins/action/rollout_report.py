@@ -23,7 +23,7 @@ class ActionModule(FabricAction):
         if run is None:
             return {"changed": False, "skipped": True}
         state = run.update(self._settle)
-        if state["verdict"] == "stopped" and state.get("waits"):
+        if state["verdict"] == "stopped" and (state.get("waits") or {}).get("steps"):
             approval.note_waiting(run, state["waits"])
         report = write_report(run)
         changed = {change["host"] for stage in report["stages"] for change in stage["changes"]}

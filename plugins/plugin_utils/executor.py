@@ -92,11 +92,11 @@ class Executor:
         self.rollout = rollout
 
     def apply(self, access: Access, step: str, changes: Sequence[Change], within: int) -> Outcome:
-        """Arm the dead-man and make one step's changes on one host; the outcome's data is the driver's handle."""
+        """Arm the dead-man (`within` 0: none) and make the changes of a step on one host; the data is a handle."""
         name = f"{self.rollout}-{step}"
         intent = {"name": name, "within": within, "changes": [dict(change) for change in changes]}
         verb = act_of(changes)
-        if verb == "apply":
+        if verb == "apply" and within:  # a reload has nothing to arm
             self._write(step, access.host, "intent", "arm", {"name": name, "within": within})
 
         def act(driver: Driver) -> tuple[bool, Handle]:

@@ -121,7 +121,7 @@ def where(one: Earlier) -> list[str]:
     said = {
         "interrupted": f"was interrupted{wave}" if wave else "ended before it changed anything",
         "unfinished": f"ended{wave} and could not take everything back",
-        "stopped": f"waits for approval of stage {stands.waits['stage'] if stands.waits else '?'}",
+        "stopped": f"waits for approval of stage {stands.waits['stage']}" if stands.waits else "waits for its window",
         "soaking": f"is soaking until {soak.until(one.run.journal.lines())}",
         "finished": "is finished",
     }[stands.how]

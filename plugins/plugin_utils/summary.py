@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import Intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
-FIELDS = {"ip_mtu": "IP MTU", "route_mtu": "route MTU", "persisted": "lift persisted"}
+FIELDS = {"ip_mtu": "IP MTU", "route_mtu": "route MTU", "persisted": "lift persisted", "jumbo": "large frames"}
 
 
 def notes_of(plan: Mapping[str, Any], proven: Iterable[str]) -> list[str]:
@@ -63,6 +63,8 @@ def what(change: Mapping[str, Any]) -> str:
     if change["field"] == "route_mtu":
         pinned = (change["from"] or 0) < change["to"] and change["from"] is not None
         return f"{'lifted to' if pinned else 'routes pinned at'} {change['to']}"
+    if change["field"] == "jumbo":
+        return "large frames on all of its ports, by a reload"
     return "written to the boot configuration" if change["to"] else "taken out of the boot configuration"
 
 
@@ -71,7 +73,8 @@ def taken_back_lines(acts: Iterable[tuple[Any, Mapping[str, Any]]]) -> list[str]
     lines = []
     for outcome, handle in acts:
         if outcome.ok:
-            lines += [f"{back_line(change)}, read back" for change in reversed(handle["changes"])]
+            ends = {"jumbo": ""}  # it stays as it is
+            lines += [f"{back_line(c)}{ends.get(c['field'], ', read back')}" for c in reversed(handle["changes"])]
         else:
             lines.append(outcome.message)
     return lines
@@ -81,7 +84,7 @@ def ways_back(order: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
     """Return each host's difference of being taken back, {host: text}: the value now, and the one it gets."""
     found: dict[str, list[str]] = {}
     for host, handle in order:
-        for change in reversed(handle["changes"]):
+        for change in (change for change in reversed(handle["changes"]) if change["field"] != "jumbo"):  # stays on
             now, then = (f"{change['object']} {FIELDS[change['field']]} {_told(change[key])}" for key in ("to", "from"))
             found.setdefault(host, []).extend([f"-{now}", f"+{then}"])
     return {host: "\n".join(lines) for host, lines in found.items()}
@@ -98,6 +101,8 @@ def back_line(change: Mapping[str, Any]) -> str:
         what_now = f"pinned at {change['from']}" if " " in change["object"] else "routes as they were before the pin"
     if change["field"] == "persisted":
         what_now = "out of the boot configuration"
+    if change["field"] == "jumbo":
+        return f"{change['host']}: its large frames stay on, which harms nobody; only a second reload would end them"
     return f"{change['host']} {change['object']}: {what_now}"
 
 

@@ -6,7 +6,8 @@ The state (state.json) is plain data:
      "check_mode", "plan_only",                         # dry: check mode, or only a plan; the latter in any mode
      "stages": {name: {"verdict", "started", "ended", "waves": [{"hosts": [...], "phases": {phase: step id}}]}},
      "wave": {"stage", "index", "hosts", "phases": {phase: {"applied": bool, "confirmed": bool}}} or None,
-     "waits": None or {"stage", "steps", "sentence"},    # the stage that a person has to approve first
+     "waits": None or {"stage", "steps", "sentence"},    # the stage that a person has to approve first; `steps` is null
+                                                        # where it waits for its window
      "gates": [...], "findings": [...], "troubles": {host: {"unreachable": bool, "message"}}}
 
 Everything fails closed: what was not recorded as passed has not passed.
@@ -30,7 +31,7 @@ GOOD = ("planned", "passed", "soaking")
 NOBODY = ["!all"]
 """A host pattern that matches no host and is no error."""
 
-CONDUCTED = ("link", "soak", "persist")
+CONDUCTED = ("reload", "link", "soak", "persist")
 """Phases that one process conducts on all their devices at once; the others are per-host tasks in serial batches."""
 
 State = dict[str, Any]
@@ -192,6 +193,11 @@ def not_run(state: State) -> list[str]:
         for wave in stage["waves"]
         if not wave.get("opened")
     ]
+
+
+def stop_before_wave(state: State, reason: str) -> None:
+    """End the roll-out before a wave that may not begin now; nothing is pending, nothing failed."""
+    state.update(verdict="stopped", reason=reason, wave=None)
 
 
 def close_wave_soaking(state: State) -> None:

@@ -14,15 +14,19 @@ import math
 from ipaddress import ip_network
 
 BASELINE = 1500
+LARGE = 10178  # what a box takes with large frames: 10200 less a header and two tags
 ALL_SUBSETS = 16  # up to so many, all are built; beyond, those with one host apart from the others
 
 
 class World:
-    """Running and saved values from the states: sizes[device][interface], routes[device][interface][prefix]."""
+    """Running and saved values from the states: sizes[device][interface], routes[device][interface][prefix].
 
-    def __init__(self, sizes, routes, saved_sizes, saved_routes):
-        self.sizes, self.routes = sizes, routes
-        self.saved_sizes, self.saved_routes = saved_sizes, saved_routes
+    boxes[device]: what every port of the device takes, where that is one size for all; a switched port has no other.
+    """
+
+    def __init__(self, sizes, routes, boxes, saved_sizes, saved_routes, saved_boxes):
+        self.sizes, self.routes, self.boxes = sizes, routes, boxes
+        self.saved_sizes, self.saved_routes, self.saved_boxes = saved_sizes, saved_routes, saved_boxes
 
     @classmethod
     def of(cls, states):
@@ -36,11 +40,21 @@ class World:
             if (state.get("guard") or {}).get("state") == "confirmed":  # it holds lifts that a reboot forgets
                 for ways in saved[device].values():
                     ways.update({p: BASELINE for p, mtu in ways.items() if mtu is not None and mtu > BASELINE})
-        return cls(sizes, routes, copy.deepcopy(sizes), saved)
+        told = {device: state["jumbo"] for device, state in states.items() if "jumbo" in state}
+        boxes, saved_boxes = (
+            {device: LARGE if jumbo[word] else BASELINE for device, jumbo in told.items()}
+            for word in ("active", "saved")
+        )
+        return cls(sizes, routes, boxes, copy.deepcopy(sizes), saved, saved_boxes)
 
     def copy(self):
-        parts = (self.sizes, self.routes, self.saved_sizes, self.saved_routes)
-        return World(*({key: dict(value) for key, value in part.items()} for part in parts))
+        parts = (self.sizes, self.routes, self.boxes, self.saved_sizes, self.saved_routes, self.saved_boxes)
+        return World(*({k: dict(v) if isinstance(v, dict) else v for k, v in part.items()} for part in parts))
+
+    def carried(self):
+        """Return {end: what it sends and carries}: its own size, at most what its box takes."""
+        each = ((device, name, size) for device, ports in self.sizes.items() for name, size in ports.items())
+        return {f"{d}:{n}": min(s or LARGE, self.boxes.get(d, s or LARGE)) for d, n, s in each}
 
     def route(self, device, name):
         """Return the routes of an interface, fit to be changed."""
@@ -51,6 +65,8 @@ class World:
         device, (name, _space, prefix) = change["host"], change["object"].partition(" ")
         if change["field"] == "ip_mtu":
             self.sizes[device][name] = change["to"]
+        elif change["field"] == "jumbo":
+            self.boxes[device] = LARGE
         elif change["field"] == "route_mtu":
             routes = self.route(device, name)
             for known in [prefix] if prefix else list(routes):
@@ -62,6 +78,8 @@ class World:
             device, (name, _space, prefix) = change["host"], change["object"].partition(" ")
             if change["field"] == "ip_mtu":
                 self.saved_sizes[device][name] = self.sizes[device][name]
+            elif change["field"] == "jumbo":
+                self.saved_boxes[device] = LARGE
             elif change["field"] == "persisted":
                 self.saved_routes[device][name] = dict(self.routes[device][name])
             elif change["field"] == "route_mtu" and not prefix:
@@ -72,9 +90,11 @@ class World:
         """Yield (device, world) for each device that would come back with other values than it runs."""
         for device, sizes in self.sizes.items():
             routes, saved = self.routes.get(device), self.saved_routes.get(device)
-            if sizes != self.saved_sizes[device] or routes != saved:
+            box = self.boxes.get(device) != self.saved_boxes.get(device)
+            if sizes != self.saved_sizes[device] or routes != saved or box:
                 again = self.copy()
                 again.sizes[device] = dict(self.saved_sizes[device])
+                again.boxes.update({device: self.saved_boxes[device]} if box else {})
                 if saved is not None:
                     again.routes[device] = dict(saved)
                 yield device, again
@@ -125,6 +145,7 @@ class Walker:
         pairs = [pair["devices"] for pair in variables.get("jumbo_pairs", ())]
         self.cables = {}  # host's end -> ports of leafs
         self.neighbours = {}
+        self.waived = {w["object"] for w in variables.get("jumbo_waivers", ()) if w["kind"] == "only_path"}
         self.peer = {}  # (leaf, other leaf of its pair) -> (port, port)
         for entry in variables["jumbo_links"]:
             a, b = entry["ends"] if isinstance(entry, dict) else entry
@@ -246,7 +267,7 @@ def faults(world, walker, device=None):
 
     With a device, only of packets that it sends, carries or receives.
     """
-    sizes = {f"{d}:{name}": size for d, ports in world.sizes.items() for name, size in ports.items()}
+    sizes = world.carried()
     for gateway, member in walker.deliveries:
         if sizes[gateway] > sizes[member]:
             yield f"{gateway} sends {sizes[gateway]} to {member}"
@@ -259,6 +280,30 @@ def faults(world, walker, device=None):
             small = [end for end in walker.crossed[source, target] if sizes[end] < size]
             if small:
                 yield f"{size} from {source} to {target}: {small[0]} has {sizes[small[0]]}"
+
+
+def alone(walker, device):
+    """Return hosts' interfaces that are cabled to a device only, and leafs that others no longer reach without it."""
+    found = [end for end, ports in walker.cables.items() if {port.split(":")[0] for port in ports} == {device}]
+    leafs = {port.split(":")[0] for ports in walker.cables.values() for port in ports} - {device}
+    for start in sorted(leafs)[:1]:
+        reached, queue = {start, device}, [start]
+        while queue:
+            fresh = {far for _port, _end, far in walker.neighbours.get(queue.pop(), ())} - reached
+            reached |= fresh
+            queue += fresh
+        found += sorted(leafs - reached)
+    return found
+
+
+def down(step, walker):
+    """Return sentences about who has no other way while a step reloads boxes, and no waiver says that it may be so."""
+    boxes = [change["host"] for change in step["changes"] if change["field"] == "jumbo"]
+    found = [f"{step['id']}: {', '.join(boxes)} are down at once"] if len(boxes) > 1 else []
+    for box in boxes:
+        if box not in walker.waived:
+            found += [f"{step['id']}: {who} is cut off while {box} reloads" for who in alone(walker, box)]
+    return found
 
 
 def look(name, happened, world, walker):
@@ -280,6 +325,7 @@ def judge(plan, states, hosts):
     }
     found = look("before", "as it is", world, walker)
     for step in plan["steps"]:
+        found = found or down(step, walker)
         for happened, candidate in states_of_step(world, step["changes"], lifted):
             found = found or look(step["id"], happened, candidate, walker)
             world = candidate if happened.startswith("confirmed") else world

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.detours import lost_without
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_plan, lowering_steps
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from property.brute import judge
-from unit.mtu.fabric import applied, inventory, load, paired, states, stretched, with_ipv6
+from property.brute import Walker, alone, judge
+from unit.mtu.fabric import applied, inventory, load, paired, states, stretched, with_boxes, with_ipv6
 
 # Shrinking a whole fabric takes minutes; what failed is printed, small enough to read.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -39,6 +42,9 @@ def fabrics(draw, leafs=6, igp=True):
         for link in hosts["spine1"]["variables"]["jumbo_links"]:
             if isinstance(link, dict):
                 link["routing"] = "isis"
+    if draw(st.booleans()):
+        switches = sorted(name for name, host in hosts.items() if host["platform"] == "eos")
+        hosts = with_boxes(hosts, *draw(st.lists(st.sampled_from(switches), min_size=1, max_size=2, unique=True)))
     return hosts, draw(st.sampled_from([1500, 9100, 9214]))
 
 
@@ -96,6 +102,27 @@ def test_a_second_run_has_nothing_to_do(fabric):
     assert plan == make_plan(intent, topology, found)
     after = applied(found, [c for step in plan.as_dict()["steps"] for c in step["changes"]])
     assert make_plan(intent, topology, after).steps == ()
+
+
+@SLOW
+@given(fabrics())
+def test_a_reload_cuts_nobody_off_without_a_waiver(fabric):
+    hosts, _underlay = fabric
+    switches = [name for name, host in hosts.items() if host["platform"] != "linux"]
+    for device in switches:
+        boxed = with_boxes(copy.deepcopy(hosts), device, waived=False)
+        for entry in boxed.values():
+            entry["variables"] = {**entry["variables"], "jumbo_waivers": []}
+            entry["platform"] = "eos" if entry["platform"] == "fastiron" else entry["platform"]
+        boxed[device]["platform"] = "fastiron"
+        intent, topology = load(boxed)
+        found = states(intent)
+        assert bool(lost_without(topology, device)) == bool(alone(Walker(boxed), device))
+        if alone(Walker(boxed), device):
+            with pytest.raises(InvalidIntent, match="no other way"):
+                make_plan(intent, topology, found)
+        else:
+            prove(make_plan(intent, topology, found), intent, topology, found)
 
 
 def in_a_row(steps):

@@ -126,7 +126,7 @@ class Examiner:
 
     def gateway(self, moment: int, gateway: End, segment: Segment) -> None:
         """Hold a gateway's largest packet against what leads to each member."""
-        sizes = {value.link: why for value, why in self.values.track(gateway).at(moment).items()}
+        sizes = {value.carried: why for value, why in self.values.track(gateway).at(moment).items()}
         size = max(sizes)
         for member in segment.members:
             if not member.managed or (member.end and self.topology.is_host(member.end)):

@@ -81,7 +81,7 @@ class Limits:
             verdict = PTB if routed else BLACKHOLE
 
             def at(moment: int) -> Cap:
-                sizes = {value.link: why for value, why in reversed(list(track.at(moment).items()))}
+                sizes = {value.carried: why for value, why in reversed(list(track.at(moment).items()))}
                 size = min(sizes)
                 least, most = self.inside(size, outer), self.inside(max(sizes), outer)
                 return Cap(least, end, str(end), verdict, sizes[size], most)

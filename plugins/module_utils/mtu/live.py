@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
+from . import boxes
 from .capability import Limit, card_of, limit_of, told_limit, unsettable
 from .capability_table import Card
 from .errors import JumboError
@@ -46,15 +47,17 @@ class Live:
         return found
 
     def ip_mtu(self, end: End) -> int | None:
-        """Return what the interface sends at most, None where that isn't told."""
+        """Return what the interface sends at most, None where that isn't told or it has no size of its own."""
         interface = self.interface(end)
-        return None if interface is None else interface.get("ip_mtu")
+        return None if interface is None or self.is_switched(end) else interface.get("ip_mtu")
 
     def carries(self, end: End) -> int | None:
         """Return what the interface carries: its IP MTU; a switched port that has none, what its box receives."""
         interface = self.interface(end)
         if interface is None:
             return None
+        if self.is_switched(end):
+            return self.box(end.device)
         size: int | None = interface.get("ip_mtu")
         return size if size is not None or self.intent.devices[end.device].is_host else interface.get("mru")
 
@@ -62,6 +65,26 @@ class Live:
         """Return the platform's own number."""
         interface = self.interface(end)
         return None if interface is None else interface.get("device_mtu")
+
+    def box(self, device: str) -> int | None:
+        """Return what every port of a box takes, None where each has a size of its own."""
+        state = self.states.get(device, {})
+        return boxes.receives(state) if boxes.has_one_size(self.intent.devices[device].platform) else None
+
+    def box_after_reboot(self, device: str) -> int | None:
+        """Return what every port of a box takes once it has restarted, None where each has a size of its own."""
+        state = self.states.get(device, {})
+        return boxes.receives_after_reboot(state) if self.box(device) is not None else None
+
+    def box_lacks(self, device: str, size: int) -> bool:
+        """Tell whether a box's ports do not take a size for good: not now, or not after its next restart."""
+        found = [self.box(device), self.box_after_reboot(device)]
+        return any(each is not None and each < size for each in found)
+
+    def is_switched(self, end: End) -> bool:
+        """Tell whether an interface is a port of such a box that has no IP MTU of its own."""
+        kind = (self.interface(end) or {}).get("kind")
+        return kind in boxes.SWITCHED and boxes.has_one_size(self.intent.devices[end.device].platform)
 
     def tagging(self, end: End) -> str:
         """Return how frames are tagged on the interface's cable; what has no cable (an SVI) is untagged."""

@@ -53,6 +53,8 @@ def lowering_plan(applied: Iterable[Mapping[str, Any]], topology: Topology) -> l
     * `svi`, `link`, `host_link`, `l2`: gateways, routed links, hosts, switched ports.
     * `restore`: gateways that the roll-out had lowered.
     * `unpin`: the pins of the hosts, whose links are at their old size again.
+
+    Large frames of a box (field jumbo) stay on: to receive more harms nobody, and ending them takes a second reload.
     """
     groups: dict[str, list[Change]] = {name: [] for name in GROUPS}
     for change in _net(applied):
@@ -72,7 +74,9 @@ def _by_turn(changes: Sequence[Change], topology: Topology) -> list[list[Change]
 
 def lowering_phases(applied: Iterable[Mapping[str, Any]], topology: Topology) -> list[str]:
     """Return the phases whose steps are taken back, in order, each once; a host's link and its pins are one step."""
-    return list(dict.fromkeys(_PHASES[group.name] for group in lowering_plan(applied, topology)))
+    changes = list(applied)
+    kept = ["reload"] if any(change["field"] == "jumbo" for change in changes) else []  # its driver says that it stays
+    return list(dict.fromkeys([*(_PHASES[group.name] for group in lowering_plan(changes, topology)), *kept]))
 
 
 def lowering_steps(groups: Iterable[Lowering]) -> tuple[Step, ...]:
@@ -101,7 +105,7 @@ def _net(applied: Iterable[Mapping[str, Any]]) -> list[Change]:
     found = []
     for key in reversed(last):
         begin, end = first[key], last[key]
-        if begin.before != end.to:
+        if begin.before != end.to and begin.field != "jumbo":
             found.append(
                 Change(
                     begin.host,

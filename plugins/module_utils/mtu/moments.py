@@ -63,6 +63,12 @@ class Moments:
         name = f"after {self.steps[position].id}"
         return next(number for number, moment in enumerate(self._listed) if moment.name == name)
 
+    def flights_of(self, position: int) -> list[int]:
+        """Return the moments at which a step is in flight."""
+        if self.in_a_row:
+            return [2 * position + 1]
+        return [number for number, moment in enumerate(self._listed) if position in moment.flying]
+
     def turns(self, positions: Sequence[int]) -> list[int]:
         """Return the moments at which something may change for an object that these steps touch."""
         if self.in_a_row:

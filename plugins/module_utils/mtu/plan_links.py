@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, Sequence
 
+from .capability import box_receives
 from .errors import JumboError
 from .intent_types import End, Link, natural_key
+from .plan_reload import reload_boxes
 from .planner import Planner
 from .scope import LinkTarget
 from .steps import Change, Outage
 from .traits import READD_SECONDS, traits_of
+from .wave import Row
 
 STAGE = "fabric"
 ADJACENCY = ("ospf", "isis")
@@ -47,15 +50,18 @@ def plan_links(planner: Planner) -> Raised:
         target.link: _work_on(planner, target) for target in map(planner.scope.link_target, planner.topology.uplinks())
     }
     chosen = STAGE in planner.intent.stages
-    raised: set[Link] = set()
-    wave = 0
-    for name, links in _planes(planner).items() if chosen else ():
-        here = [works[link] for link in links]
-        if _left_out(planner, name, here):
-            continue
-        todo = [work for work in here if _may_change(planner, work)]
-        raised |= {work.link for work in todo}
-        for part in _parts(planner, name, [work for work in todo if work.changes]):
+    planes = {name: [works[link] for link in links] for name, links in _planes(planner).items() if chosen}
+    todo = {
+        name: [work for work in here if _may_change(planner, work)]
+        for name, here in planes.items()
+        if not _left_out(planner, name, here)
+    }
+    raised = {work.link for some in todo.values() for work in some}
+    row = Row(planner, STAGE, 1)
+    reload_boxes(row, (device for some in todo.values() for work in some for device in _boxes(planner, work)))
+    wave = row.taken
+    for name, some in todo.items():
+        for part in _parts(planner, name, [work for work in some if work.changes]):
             wave += 1
             _raise(planner, name, wave, part)
     if chosen:
@@ -92,6 +98,12 @@ def _work_on(planner: Planner, target: LinkTarget) -> LinkWork:
     return LinkWork(target, tuple(changes))
 
 
+def _boxes(planner: Planner, work: LinkWork) -> list[str]:
+    """Return the boxes at the ends of a link that do not take what it shall carry before they are reloaded."""
+    ends = [end.device for end in work.link.ends]
+    return [device for device in ends if planner.live.box_lacks(device, work.target.ip_mtu)]
+
+
 def _left_out(planner: Planner, plane: str, works: Sequence[LinkWork]) -> bool:
     """Note what leaves a whole plane out: one switch that may not be touched, or was not read."""
     blocked = {
@@ -104,7 +116,11 @@ def _left_out(planner: Planner, plane: str, works: Sequence[LinkWork]) -> bool:
     if blocked:
         names = ", ".join(sorted(blocked, key=natural_key))
         planner.scope.note(f"The plane of {plane} is left out: {names} may not be touched or was not read.")
-    return bool(blocked)
+    lacking = dict.fromkeys(d for work in works if not _is_done(planner, work) for d in _boxes(planner, work))
+    waiting = [text for device in lacking for text in planner.scope.reload_obstacles(device)]
+    if waiting:
+        planner.scope.note(f"The plane of {plane} is left out: {'; '.join(waiting)}.")
+    return bool(blocked or waiting)
 
 
 def _may_change(planner: Planner, work: LinkWork) -> bool:
@@ -114,8 +130,9 @@ def _may_change(planner: Planner, work: LinkWork) -> bool:
 
 def _is_done(planner: Planner, work: LinkWork) -> bool:
     """Tell whether a link carries what jumbo packets need as it is, so that nobody has to touch it."""
-    sizes = [planner.live.ip_mtu(end) for end in _ends(planner, work.link)]
-    return all(size is not None and size >= planner.scope.needed for size in sizes)
+    sizes = [planner.live.carries(end) for end in _ends(planner, work.link)]
+    lacking = any(planner.live.box_lacks(end.device, planner.scope.needed) for end in work.link.ends)
+    return not lacking and all(size is not None and size >= planner.scope.needed for size in sizes)
 
 
 def _parts(planner: Planner, plane: str, works: Sequence[LinkWork]) -> list[list[LinkWork]]:
@@ -236,5 +253,12 @@ def _sizes(planner: Planner, works: Iterable[LinkWork], raised: set[Link]) -> di
     found = {}
     for work in works:
         coming = {End(change.host, change.object): change.to for change in work.changes if work.link in raised}
-        found[work.link] = min(coming.get(end, planner.live.ip_mtu(end) or 0) for end in _ends(planner, work.link))
+        found[work.link] = min(_carried(planner, end, coming.get(end)) for end in _ends(planner, work.link))
     return found
+
+
+def _carried(planner: Planner, end: End, coming: int | None) -> int:
+    """Return what an end carries: what it is changed to, else what it does now, and no more than its box takes."""
+    size = coming or (None if planner.live.is_switched(end) else planner.live.ip_mtu(end))
+    box = box_receives(jumbo=True) if end.device in planner.reloaded else planner.live.box(end.device)
+    return min((each for each in (size, box) if each is not None), default=0)

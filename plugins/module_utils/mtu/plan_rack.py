@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Mapping, Sequence
 
 from .intent_types import Segment
+from .plan_reload import reload_boxes
 from .planner import Planner
 from .scope import SegmentWork
 from .steps import Change
@@ -29,7 +30,9 @@ def plan_racks(planner: Planner) -> None:
     for stage, racks in stages:
         chosen = stage in planner.intent.stages
         todo = [rack for rack in racks if usable(planner, stage, chosen, works[rack])]
-        number = 0
+        row = Row(planner, stage, 1)
+        reload_boxes(row, _boxes(planner, works, todo))
+        number = row.taken
         for batch in _batches(planner, stage, todo, works):
             ready = [work for rack in batch for work in works[rack] if planner.is_ready(work.segment)]
             # A gate has one size: segments of different sizes go one after the other.
@@ -53,6 +56,12 @@ def _batches(
     return planner.batches(todo)
 
 
+def _boxes(planner: Planner, works: Mapping[str, Sequence[SegmentWork]], racks: Sequence[str]) -> list[str]:
+    """Return the boxes of these racks that must be reloaded first."""
+    ready = [work for rack in racks for work in works[rack] if planner.is_ready(work.segment)]
+    return [device for work in ready for device in work.reload]
+
+
 def _segments_by_rack(planner: Planner) -> dict[str, list[SegmentWork]]:
     found: dict[str, list[SegmentWork]] = {}
     for segment in planner.topology.jumbo_segments():
@@ -68,7 +77,7 @@ def usable(planner: Planner, stage: str, chosen: bool, works: Sequence[SegmentWo
     for work in works:
         rack = planner.rack_of(work.segment)
         obstacles = scope.obstacles(work)
-        if not chosen and work.changes:
+        if not chosen and (work.changes or work.reload):
             obstacles.append(f"the stage {stage} is not in jumbo_stages")
         if obstacles:
             scope.note(f"The rack {rack} is left out with its segment {work.segment.name}: {'; '.join(obstacles)}.")
@@ -82,7 +91,7 @@ def _has_steps(planner: Planner, work: SegmentWork) -> bool:
     """Tell whether a segment lacks anything within its rack; a second one beside it may need lifts between them."""
     segment, rack = work.segment, planner.rack_of(work.segment)
     beside = any(other is not segment for other in planner.ready_in(rack))
-    return bool(work.changes) or beside or bool(_lifts(planner, [segment]))
+    return bool(work.changes or work.reload) or beside or bool(_lifts(planner, [segment]))
 
 
 def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork]) -> int:

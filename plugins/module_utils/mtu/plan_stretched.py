@@ -13,6 +13,7 @@ from typing import Sequence
 from .intent_types import End, Segment
 from .plan_links import STAGE, Raised
 from .plan_rack import usable
+from .plan_reload import reload_boxes
 from .planner import Planner
 from .scope import SegmentWork
 from .steps import Change
@@ -48,11 +49,12 @@ def _domain(planner: Planner, wave: int, work: SegmentWork) -> int:
     prefixes = planner.prefixes([(segment, segment.ip_mtu)])
     hosts = planner.hosts([segment])
     lifts = {end: planner.lift_changes(end, prefixes) for end in hosts}
+    reload_boxes(row, work.reload)
     raise_ports(row, [work])
     for batch in _racks(planner, work)[:-1]:
         text = f"Every port of {segment.name} carries its size; production stays at its old size, routes pinned first."
         row.add("host_link", batch, None, text)
-    rest = SegmentWork(segment, (), (), tuple(_racks(planner, work)[-1] if work.hosts else ()), ())
+    rest = SegmentWork(segment, (), (), (), tuple(_racks(planner, work)[-1] if work.hosts else ()), ())
     first = raise_hosts(row, [rest], prove=any(lifts.values()))
     raise_gateways(row, [work])
     last = _lift(planner, row, segment, lifts)

@@ -33,6 +33,7 @@ class Planner:
         self.steps: list[Step] = []
         self.exposures: list[dict[str, Any]] = []
         self.crossed: list[tuple[End, End]] = []  # pairs that are probed between racks
+        self.reloaded: set[str] = set()  # boxes whose reload is in the plan
         self.ready: dict[str, Segment] = {}  # by name
         self.done: dict[str, Segment] = {}  # those of `ready` whose steps are in the plan already
 
@@ -68,8 +69,11 @@ class Planner:
         return step_id
 
     def _dead_man(self, phase: str, changes: Sequence[Change]) -> DeadMan | None:
-        """Only what changes an interface can cost the way back; a lift touches routes of data prefixes alone."""
-        if not changes or phase in {"lift", "persist"}:
+        """Only what changes an interface can cost the way back; a lift touches routes of data prefixes alone.
+
+        A box is reloaded with what it has saved: no timer of its own could take that back.
+        """
+        if not changes or phase in {"lift", "persist", "reload"}:
             return None
         on_host = self.intent.devices[changes[0].host].is_host
         return DeadMan(GUARD if on_host else COMMIT_TIMER, self.intent.confirm_within)
@@ -101,6 +105,10 @@ class Planner:
             racks = [self.topology.rack_of(member.device) for member in segment.members if member.managed]
             self._racks[segment.name] = next((rack for rack in racks if rack), "")
         return self._racks[segment.name]
+
+    def is_endpoint(self, end: End) -> bool:
+        """Tell whether an interface is a host's in a jumbo segment, and not excluded."""
+        return end in self._endpoints
 
     def is_ready(self, segment: Segment) -> bool:
         """Tell whether a segment reaches its size in this plan."""

@@ -64,5 +64,7 @@ PLATFORMS: Mapping[str, Platform] = {
 
 # FastIron's `jumbo`, box-wide. Current ICX take frames of 10200 bytes, FESX and FWS 10240. What 10200 counts is not
 # confirmed, so the smallest reading is used for all: two tags and a header off the smaller one.
-BOX_RECEIVES = 1500
-BOX_RECEIVES_JUMBO = 10200 - 22
+BOX_FRAME = 1500  # how the box itself prints its size without `jumbo`
+BOX_FRAME_JUMBO = 10200
+BOX_RECEIVES = BOX_FRAME
+BOX_RECEIVES_JUMBO = BOX_FRAME_JUMBO - LAYER2["flexible"]

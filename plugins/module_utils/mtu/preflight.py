@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Collection, Iterator, Mapping
 
+from . import boxes
 from .intent_types import End, Intent, Link, Waiver
 from .live import Live
 from .speakers import strangers
@@ -67,6 +68,7 @@ class _Checker:
         yield self.baseline()
         yield self.hosts()
         yield self.guards()
+        yield self.boxes()
         yield self.gateways()
         yield self.capabilities()
 
@@ -226,6 +228,26 @@ class _Checker:
             if isinstance(guard, Mapping) and guard.get("state") == "dead":
                 text = f"guard {guard.get('id')}: pins that vanish stay away until the next run"
                 yield Finding(host, None, "the guard of its pins has died", text, blocking=False)
+
+    def boxes(self) -> Iterator[Finding]:
+        """Yield boxes whose ports do not do what the configuration says: only a reload brings it."""
+        for host, state in self.live.states.items():
+            now, then = self.live.box(host), self.live.box_after_reboot(host)
+            if now is None or then is None:
+                continue
+            stage = boxes.stage_of(state)
+            if stage in {boxes.CONFIGURED, boxes.SAVED}:
+                reason = f"large frames are {stage}, not active: a reload is pending"
+                text = f"its ports take {now} until it restarts, {then} from then on"
+                yield Finding(host, None, reason, text, blocking=False)
+            elif now > then:
+                text = f"its ports take {now}, and {then} once it restarts"
+                yield Finding(host, None, "large frames are active, but not saved", text, blocking=False)
+            for end in (End(host, name) for name in state["interfaces"]):
+                size = self.live.ip_mtu(end)
+                if size is not None and size > now:
+                    text = f"IP MTU {size}, its box takes {now}: once that is more, the interface sends more at once"
+                    yield Finding(host, end.interface, "its IP MTU is above what its box takes", text, blocking=False)
 
     def gateways(self) -> Iterator[Finding]:
         """Yield gateways that send more than a member of their segment receives, and segments without a gateway."""

@@ -19,6 +19,7 @@ from .intent_types import End, Intent, Segment
 from .limits import Limits
 from .live import Live
 from .moments import Moments
+from .proof_boxes import check_boxes
 from .proof_rules import NotProven, check_rules
 from .steps import Plan
 from .topology import Topology
@@ -55,6 +56,7 @@ class _Prover:
     def __init__(self, live: Live, plan: Plan) -> None:
         self.live = live
         self.topology = live.topology
+        self.plan = plan
         self.moments = Moments(plan)
         self.values = Values(live, plan, self.moments)
         self.limits = Limits(live, self.values)
@@ -66,6 +68,7 @@ class _Prover:
 
     def run(self) -> Proof:
         """Compare over all moments, then look closely where that was not enough, the earliest moment first."""
+        check_boxes(self.plan, self.live, self.values, self.moments)
         pairs = 0
         everybody = sum(len(segment.members) for segment in self.segments)
         for segment in self.segments:

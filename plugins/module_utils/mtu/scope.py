@@ -20,6 +20,7 @@ class SegmentWork:
     """The changes that make a segment's members receive and its gateways send the segment's size."""
 
     segment: Segment
+    reload: tuple[str, ...]  # boxes whose ports do not take the size before they are reloaded
     joins: tuple[Change, ...]  # both ends of the peer links of pairs
     l2: tuple[Change, ...]
     hosts: tuple[Change, ...]
@@ -101,7 +102,8 @@ class Scope:
             size = self.live.ip_mtu(gateway)
             above = size is not None and size > segment.ip_mtu
             svi += [self.size_change(gateway, segment.ip_mtu)] if above else self._raise(gateway, segment.ip_mtu)
-        return SegmentWork(segment, tuple(joins.values()), tuple(l2.values()), tuple(hosts), tuple(svi))
+        lacking = tuple(d for d in self.topology.leafs_in(segment) if self.live.box_lacks(d, segment.ip_mtu))
+        return SegmentWork(segment, lacking, tuple(joins.values()), tuple(l2.values()), tuple(hosts), tuple(svi))
 
     def _port_change(self, port: End, size: int, tagging: str) -> dict[End, Change]:
         """Return the change of a switched port that is too small: to as much as it can do."""
@@ -140,9 +142,21 @@ class Scope:
         for end in self.topology.gateways(segment):
             if self.live.ip_mtu(end) is None:
                 found.append(f"the gateway {end} was not read")
+        found += [text for device in work.reload for text in self.reload_obstacles(device)]
         ends = dict.fromkeys(End(change.host, change.interface) for change in work.changes)
         blocked = [end for end in ends if not self.may_change(end)]
         return [*found, *(f"{end} is at {self.live.ip_mtu(end)} and may not be touched" for end in blocked)]
+
+    def reload_obstacles(self, device: str) -> list[str]:
+        """Return what keeps a box from being reloaded, as sentences."""
+        takes = f"{device} takes {self.live.box(device)} until it is reloaded with large frames"
+        if self.live.box(device) != self.live.box_after_reboot(device):
+            takes = f"{device} takes {self.live.box(device)}, and {self.live.box_after_reboot(device)} once it restarts"
+        if not self.intent.allow_reload:
+            return [f"{takes}, which jumbo_allow_reload does not allow"]
+        if self.touchable is not None and device not in self.touchable:
+            return [f"{takes}, and it may not be touched"]
+        return []
 
     def _unmanaged(self, segment: Segment) -> str:
         small = [
@@ -168,7 +182,7 @@ class Scope:
             found.append(f"{sentence} (waiver: no_dead_man)")
         for link in self.topology.access_links(end):
             port = self.topology.logical(link.other(link.end_on(host)))
-            if self.live.ip_mtu(port) is None:
+            if self.live.carries(port) is None:
                 found.append(f"the port {port} of {end} was not read")
         return found
 

@@ -164,6 +164,10 @@ class Topology:
     def _speaks(self, port: End) -> bool:
         return self.logical(port) in self._attached or port in self._attached
 
+    def links_at(self, port: End) -> list[Link]:
+        """Return every cable of a port, or of a LAG."""
+        return self._links_of.get(port, [])
+
     def access_link(self, end: End) -> Link | None:
         """Return the first cable of a host's interface, None where the inventory doesn't tell."""
         return next(iter(self.access_links(end)), None)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .platform_table import BOX_RECEIVES_JUMBO, PLATFORMS
-
 
 @dataclass(frozen=True)
 class Traits:
@@ -30,9 +28,3 @@ READD_SECONDS = 10
 def traits_of(platform: str) -> Traits:
     """Return the row of a platform; one that is not listed changes its MTU in place."""
     return _TRAITS.get(platform, _PLAIN)
-
-
-def box_mru(platform: str) -> int | None:
-    """Return what every interface receives once the box has its large frames, None where interfaces have their own."""
-    row = PLATFORMS.get(platform)
-    return BOX_RECEIVES_JUMBO if row and row.accepts == "box" else None

@@ -10,12 +10,12 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, Sequence
 
+from .capability import box_receives
 from .curves import Curve
 from .intent_types import End
 from .live import Live, covers, network
 from .moments import Moments
 from .steps import Change, Plan
-from .traits import box_mru
 
 AS_IS = "as it is"
 REBOOTED = "after a reboot"
@@ -23,12 +23,17 @@ REBOOTED = "after a reboot"
 
 @dataclass(frozen=True)
 class Sender:
-    """What bounds an interface: its MTU, the pin of all routes, explicit prefixes above it, what the box receives."""
+    """What bounds an interface: its MTU, the pin of all routes, explicit prefixes above it, what its box takes."""
 
     link: int
     pin: int | None = None
     lifts: tuple[tuple[str, int], ...] = ()
-    mru: int | None = None
+    box: int | None = None
+
+    @property
+    def carried(self) -> int:
+        """Return what the interface sends and carries at most: a box with one frame size bounds all of its own."""
+        return self.link if self.box is None else min(self.link, self.box)
 
     def size(self, prefix: str | None) -> int:
         """Return the largest packet towards a prefix; None stands for everywhere else."""
@@ -41,7 +46,7 @@ class Sender:
         if change.field == "ip_mtu":
             return replace(self, link=change.to)
         if change.field == "jumbo":
-            return replace(self, mru=change.to)
+            return replace(self, box=change.to)
         if change.field == "route_mtu" and change.prefix is None:
             return replace(self, pin=change.to)
         if change.field == "route_mtu":
@@ -72,8 +77,8 @@ class Track:
 
         A receive limit follows the MTU on most platforms, so it counts only while the MTU is as it was read.
         """
-        if value.mru is not None:
-            return value.mru
+        if value.box is not None:  # whether a routed port takes more than its own MTU in is not known
+            return value.carried
         return self.mru if self.mru and value.link == self.read else value.link
 
     def sends(self, prefix: str | None) -> Curve:
@@ -82,11 +87,11 @@ class Track:
 
     def carries(self) -> Curve:
         """Return the least that is surely sent out."""
-        return self._curve("carries", lambda values: min(value.link for value in values))
+        return self._curve("carries", lambda values: min(value.carried for value in values))
 
     def most(self) -> Curve:
         """Return the most that may be sent out."""
-        return self._curve("most", lambda values: max(value.link for value in values))
+        return self._curve("most", lambda values: max(value.carried for value in values))
 
     def receives(self, forgive: bool) -> Curve:
         """Return the least that is surely received; `forgive`: a reboot is left out (waiver no_dead_man)."""
@@ -124,7 +129,7 @@ class Values:
         for position, step in enumerate(plan.steps):
             for change in step.changes:
                 if change.field == "jumbo":
-                    self._boxes.setdefault(change.host, {}).setdefault(position, []).append(_box_change(live, change))
+                    self._boxes.setdefault(change.host, {}).setdefault(position, []).append(_box_change(change))
                 else:
                     touched = self._changes.setdefault((change.host, change.interface), {})
                     touched.setdefault(position, []).append(change)
@@ -208,8 +213,10 @@ class Values:
         link = self.live.carries(end) or baseline
         saved = interface.get("persisted_mtu")
         if self._is_device(end):
-            mru = interface.get("mru") if box_mru(self.live.intent.devices[end.device].platform) else None
-            return [(Sender(link, mru=mru), Sender(saved or link, mru=mru))]
+            box, again = self.live.box(end.device), self.live.box_after_reboot(end.device)
+            if self.live.is_switched(end):  # it has no size of its own: its box decides
+                link = saved = box_receives(jumbo=True)
+            return [(Sender(link, box=box), Sender(saved or link, box=again))]
         running = Sender(link, self.live.pin(end), tuple(sorted(self.live.lifts(end).items())))
         if self.live.persists(end.device):
             kept = Sender(saved or link, running.pin)
@@ -220,10 +227,9 @@ class Values:
         return [(running, Sender(saved or min(link, baseline)))]
 
 
-def _box_change(live: Live, change: Change) -> Change:
+def _box_change(change: Change) -> Change:
     """Say a box's frame size as what its interfaces then receive."""
-    platform = live.intent.devices[change.host].platform
-    return replace(change, to=(box_mru(platform) or 0) if change.to else live.intent.baseline_ip_mtu)
+    return replace(change, to=box_receives(jumbo=bool(change.to)))
 
 
 def _in_flight(

@@ -12,7 +12,7 @@ from typing import Iterable, Sequence
 from .intent_types import Segment
 from .planner import Planner
 from .scope import SegmentWork
-from .steps import PHASES, Change, Gate
+from .steps import PHASES, Change, Gate, Outage
 
 
 class Row:
@@ -30,13 +30,22 @@ class Row:
         """Return how many wave numbers have steps."""
         return self.wave - self.first + (self.last >= 0)
 
-    def add(self, phase: str, changes: Sequence[Change], gate: Gate | None, text: str, *, atomic: bool = False) -> str:
+    def add(
+        self,
+        phase: str,
+        changes: Sequence[Change],
+        gate: Gate | None,
+        text: str,
+        *,
+        atomic: bool = False,
+        outage: Sequence[Outage] = (),
+    ) -> str:
         """Append a step in this wave, or in the next one where its phase has gone by; return its id."""
         place = PHASES.index(phase)
         if place <= self.last:
             self.wave += 1
         self.last = place
-        return self.planner.add(self.stage, self.wave, phase, changes, gate, text, atomic=atomic)
+        return self.planner.add(self.stage, self.wave, phase, changes, gate, text, atomic=atomic, outage=outage)
 
 
 def unique(changes: Iterable[Change]) -> list[Change]:

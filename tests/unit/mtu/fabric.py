@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Device, Intent, read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import prove
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
+BOX = {"jumbo": {"configured": False, "saved": False, "active": False}}
 L2_PORT = 9214  # what EOS gives a switched port without being asked
 
 
@@ -103,12 +104,24 @@ def with_ipv6(hosts: dict[str, Any]) -> dict[str, Any]:
     return hosts
 
 
+def with_boxes(hosts: dict[str, Any], *devices: str, waived: bool = True, **shared: Any) -> dict[str, Any]:
+    """Make some switches boxes with one frame size for all ports; their reload is allowed, and no way out is asked."""
+    variables = next(iter(hosts.values()))["variables"]
+    for device in devices:
+        hosts[device]["platform"] = "fastiron"
+    waivers = [{"kind": "only_path", "object": device, "reason": "a window"} for device in devices if waived]
+    variables["jumbo_waivers"] = [*variables.get("jumbo_waivers", []), *waivers]
+    variables.update({"jumbo_allow_reload": True, **shared})
+    return hosts
+
+
 def load(hosts: dict[str, Any]) -> tuple[Intent, Topology]:
     intent = read_intent(hosts)
     return intent, Topology(intent)
 
 
 def interface(name: str, size: int, **more: Any) -> dict[str, Any]:
+    """Return an interface as a device tells it; `more` overrides."""
     return {
         "name": name,
         "kind": None,
@@ -143,12 +156,12 @@ def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
         }
         if device.is_host:
             found[name].update(routes=[], guard={"state": "none"}, persistence="lab-file", forwarding=False)
+        found[name].update(BOX if device.platform == "fastiron" else {})
     uplinks = topology.uplinks()
     for link in intent.links:
         for end in link.ends:
-            is_host = intent.devices[end.device].is_host
-            size = 1500 if is_host else underlay if link in uplinks else L2_PORT
-            found[end.device]["interfaces"][end.interface] = interface(end.interface, size)
+            ports = found[end.device]["interfaces"]
+            ports[end.interface] = _port(intent.devices[end.device], end.interface, link in uplinks, underlay)
     for segment in intent.segments:
         for member in segment.members:
             if not member.managed or member.interface is None:
@@ -162,6 +175,19 @@ def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
                     way = {"gateway": subnet.split("/")[0] + "1", "interface": member.interface, "mtu": None}
                     found[member.device]["routes"] += [{**way, "prefix": subnet}, {**way, "prefix": "fd00::/16"}]
     return found
+
+
+def _port(device: Device, name: str, routed: bool, underlay: int) -> dict[str, Any]:
+    if device.platform == "fastiron" and not routed:
+        return interface(name, 1500, kind="switched", ip_mtu=None, mru=1500)
+    return interface(name, 1500 if device.is_host else underlay if routed else L2_PORT)
+
+
+def large(state: dict[str, Any]) -> None:
+    """Let a box take large frames: configured, saved and reloaded."""
+    state["jumbo"] = {"configured": True, "saved": True, "active": True}
+    for port in state["interfaces"].values():
+        port.update({"mru": 10178, "device_mtu": 10200} if port["kind"] == "switched" else {})
 
 
 def _routes(name: str, subnet: str, gateway: str, role: str) -> list[dict[str, Any]]:
@@ -191,6 +217,8 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
             for route in state["routes"]:
                 if route["interface"] == name:
                     route["mtu"] = change["to"]
+        elif change["field"] == "jumbo":
+            large(state)
         elif change["field"] == "persisted":
             state["guard"] = {"state": "released"}
     return after
