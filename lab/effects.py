@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,11 @@ class Effects:
         for name in self._applied.keys() - wanted.keys():  # an interface that was deleted
             self._try(self._plane.set_up, name, False)
         self._applied = dict(wanted)
+
+    def power_off(self, names: Iterable[str]) -> None:
+        """Switch ports off, as a box that goes down does."""
+        for name in names:
+            self._try(self._plane.set_up, name, False)
 
     def changes(self, name: str, since: float) -> tuple[int, float]:
         """Return how often the interface was switched, and when last; `since` where it never was."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
@@ -26,8 +27,8 @@ class Damage:
 
     port_limits: bytes that a port takes in. cable_limits: bytes that pass a cable towards its side "a" or "b".
     silent: nodes that let no "fragmentation needed" out. unreachable: nodes that lose their management with the first
-    write. max_mtu: what a switch accepts at most. slow_commits: seconds that a commit takes. trouble: nodes whose
-    management answers wrongly, by the fault that says how.
+    write. max_mtu: what a switch accepts at most. slow_commits: seconds that a commit takes. trouble: {device: {what
+    goes wrong in its management: how}}, in the words of its front end.
     """
 
     port_limits: dict[End, int] = field(default_factory=dict)
@@ -36,7 +37,11 @@ class Damage:
     unreachable: set[str] = field(default_factory=set)
     max_mtu: dict[str, int] = field(default_factory=dict)
     slow_commits: dict[str, float] = field(default_factory=dict)
-    trouble: dict[str, set[str]] = field(default_factory=dict)
+    trouble: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def trouble_of(self, device: str) -> dict[str, Any]:
+        """Return {what goes wrong in a device's management: how}."""
+        return self.trouble.get(device, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +116,11 @@ def _second_racks_host(site: Site) -> str:
     return _second([host for rack in site.topology.racks.values() for host in rack.hosts[:1]])
 
 
-def _first_junos(site: Site) -> str:
-    return _first([node.name for node in site.fabric.nodes.values() if node.platform == "junos"])
+def _first_of(platform: str) -> Callable[[Site], str]:
+    def default(site: Site) -> str:
+        return _first([node.name for node in site.fabric.nodes.values() if node.platform == platform])
+
+    return default
 
 
 # -- what ------------------------------------------------------------------------------------------------------------
@@ -157,9 +165,9 @@ def _slow_commit(site: Site, place: str, damage: Damage) -> None:
     damage.slow_commits[_only("junos", site, place)] = _SLOW_COMMIT_SECONDS
 
 
-def _trouble(fault: str) -> Callable[[Site, str, Damage], None]:
+def _trouble(platform: str, **wrong: Any) -> Callable[[Site, str, Damage], None]:
     def break_it(site: Site, place: str, damage: Damage) -> None:
-        damage.trouble.setdefault(fault, set()).add(_only("junos", site, place))
+        damage.trouble.setdefault(_only(platform, site, place), {}).update(wrong)
 
     return break_it
 
@@ -216,22 +224,50 @@ FAULTS = {
         "Every commit of a Junos box takes eight seconds.",
         "the first Junos box",
         "passed, exit 0",
-        _first_junos,
+        _first_of("junos"),
         _slow_commit,
     ),
     "commit-lost-reply": Fault(
         "A Junos box does its first confirmed commit and never says so: its client times out and has to read.",
         "the first Junos box",
         "passed, exit 0",
-        _first_junos,
-        _trouble("commit-lost-reply"),
+        _first_of("junos"),
+        _trouble("junos", lose_commit_reply=True),
     ),
     "confirm-lost": Fault(
         "No commit that only confirms another ever arrives at a Junos box: what it has done is taken back.",
         "the first Junos box",
         "the stage reverted, nothing pending, exit 2",
-        _first_junos,
-        _trouble("confirm-lost"),
+        _first_of("junos"),
+        _trouble("junos", lose_confirms=True),
+    ),
+    "cli-hang": Fault(
+        "The first `ip mtu` line that a FastIron box is given is done at once and answered 45 seconds later.",
+        "the first FastIron box",
+        "passed, exit 0",
+        _first_of("fastiron"),
+        _trouble("fastiron", hangs=1, hang_at="ip mtu"),
+    ),
+    "flash-busy": Fault(
+        "A FastIron box says 'Flash access in progress. Please try later' to the first two saves.",
+        "the first FastIron box",
+        "passed, exit 0",
+        _first_of("fastiron"),
+        _trouble("fastiron", flash_busy=2),
+    ),
+    "save-refused": Fault(
+        "No save of a FastIron box ever succeeds: its flash cannot be written.",
+        "the first FastIron box",
+        "nothing reloaded, `jumbo` taken out again, exit 2",
+        _first_of("fastiron"),
+        _trouble("fastiron", save_refused=True),
+    ),
+    "reload-never": Fault(
+        "A FastIron box goes down for its reload and does not come back.",
+        "the first FastIron box",
+        "its rack is not raised, nothing else is touched after it, verdict failed, exit 4",
+        _first_of("fastiron"),
+        _trouble("fastiron", reload_never=True),
     ),
 }
 

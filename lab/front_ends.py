@@ -1,4 +1,4 @@
-"""How a node is managed: SSH into a Linux host, eAPI into an EOS switch, NETCONF into Junos. One small interface."""
+"""How a node is managed: a shell of a Linux host, eAPI, NETCONF, or a command line. One small interface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO, Any, Protocol, cast
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
-from . import eos_config, junos_config
+from . import eos_config, fastiron_config, junos_config
 from .fabric import Node
 from .plane import Plane
 from .sshd import PORT as SSH_PORT
@@ -198,6 +198,24 @@ def junos_front_end(
     return DeviceFrontEnd(node, NETCONF_PORT, boot, serve)
 
 
+def fastiron_front_end(
+    node: Node, plane: Plane, options: dict[str, Any], trouble: dict[str, Any], key: Any
+) -> DeviceFrontEnd:
+    """Return a FastIron box's: the command line over SSH. trouble: what goes wrong on purpose."""
+
+    def boot() -> Device:
+        text, ports = fastiron_config.startup_config(node), [port.interface for port in node.ports]
+        device = _part("fastiron.device").FastironDevice(node.name, text, ports, plane, **options)
+        for name, wanted in trouble.items():
+            setattr(device.trouble, name, wanted)
+        return cast(Device, device)
+
+    async def serve(device: Any) -> Handle:
+        return cast(Handle, await _part("fastiron.server").serve(device, node.listen, SSH_PORT, key))
+
+    return DeviceFrontEnd(node, SSH_PORT, boot, serve)
+
+
 def eapi_context(folder: Path) -> ssl.SSLContext:
     """Return the certificate that all EOS switches of a lab show."""
     folder.mkdir(mode=0o700)
@@ -205,9 +223,9 @@ def eapi_context(folder: Path) -> ssl.SSLContext:
     return context
 
 
-def netconf_key(path: Path) -> Any:
-    """Return the host key that all Junos boxes of a lab show: the one of the lab's hosts."""
-    return _part("junos.server").host_key(path)
+def device_key(path: Path) -> Any:
+    """Return the host key that all devices of a lab show over SSH: the one of the lab's hosts."""
+    return _part("ssh_key").host_key(path)
 
 
 def _part(module: str) -> Any:

@@ -17,6 +17,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import natural_key
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import short_name
 
 from .build import build_fabric
 from .fabric import Fabric, Node
@@ -54,7 +55,7 @@ def load_hosts(sources: Sequence[str]) -> Hosts:
     for name, variables in listing.get("_meta", {}).get("hostvars", {}).items():
         ours = {key: value for key, value in variables.items() if key.startswith("jumbo_")}
         member_of = sorted(groups.get(name, ()))
-        platform = _platform(variables.get("ansible_network_os"), member_of)
+        platform = short_name(variables.get("ansible_network_os"), member_of)
         hosts[name] = {"platform": platform, "groups": member_of, "variables": ours}
     if not hosts:
         raise JumboError(f"no hosts in the inventory {', '.join(sources)}", advice="Give another one with -i")
@@ -121,13 +122,6 @@ def _groups_by_host(listing: Mapping[str, Any]) -> dict[str, set[str]]:
     return found
 
 
-def _platform(network_os: object, groups: Sequence[str]) -> str:
-    """Return the short name: `arista.eos.eos` is eos; without one, members of `servers` are linux."""
-    if network_os is None:
-        return "linux" if "servers" in groups else ""
-    return str(network_os).rpartition(".")[2]
-
-
 def _refuse_templates(hosts: Hosts) -> None:
     """Refuse templates where the lab needs the value: ansible-inventory lists them as they are written."""
     for name, entry in hosts.items():
@@ -190,6 +184,7 @@ _KNOBS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "jumbo_lab_advertise": (lambda value: value in ADVERTISE, ", ".join(ADVERTISE)),
     "jumbo_lab_management": (lambda value: value in MANAGEMENT, ", ".join(MANAGEMENT)),
     "jumbo_lab_number": (_is_number, f"1-{_HIGHEST_NUMBER}"),
+    "jumbo_lab_reload_seconds": (_is_interval, "seconds that a FastIron box is away when it reloads"),
     "jumbo_lab_unbound": (_is_size, f"0 for none, or {_LEAST_UNBOUND}-{_MOST_UNBOUND} bytes of IP packet"),
     "jumbo_lab_traffic": (_is_interval, "seconds between two transfers of a host, 0 for none"),
 }

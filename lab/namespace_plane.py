@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
 from .fabric import Fabric, Node, Port
 from .limits import LIST_COUNTERS, giants_counter, read_counters, takes_in
@@ -27,12 +28,22 @@ Pids = Callable[[str], int]
 class NamespacePlane:
     """One node's interfaces, bridges and counters. `pid_of` finds a node's process 1, `plant` the cable plant's.
 
-    stuck: ports whose receive limit a fault holds where it is.
+    stuck: ports whose receive limit a fault holds where it is. receives: what each port of a lab takes in where its
+    front end says so, shared by all nodes: LLDP of the far end tells it.
     """
 
-    def __init__(self, fabric: Fabric, node: Node, pid_of: Pids, plant: int, stuck: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        fabric: Fabric,
+        node: Node,
+        pid_of: Pids,
+        plant: int,
+        stuck: Collection[str] = (),
+        receives: dict[End, int] | None = None,
+    ) -> None:
         self._fabric = fabric
         self._stuck = stuck
+        self._receives = {} if receives is None else receives
         self._node = node
         self._pid_of = pid_of
         self._plant = plant
@@ -55,6 +66,7 @@ class NamespacePlane:
     def set_receives(self, interface: str, ip_mtu: int) -> None:
         """Limit what a port takes in; an SVI takes in what its ports let through."""
         kernel = self._node.kernel(interface)
+        self._receives[End(self._node.name, interface)] = ip_mtu
         if interface not in self._stuck and any(port.kernel == kernel for port in self._node.ports):
             self._run("nft", "-f", "-", text=takes_in(kernel, ip_mtu))
 
@@ -127,6 +139,8 @@ class NamespacePlane:
         peer = self._fabric.nodes[port.peer.device]
         if peer.sizes.max_frame is not None:
             return peer.sizes.max_frame
+        if peer.sizes.receives is not None:
+            return self._receives.get(port.peer, peer.sizes.receives) + peer.sizes.frame_overhead
         try:
             path = self._sysfs(self._pid_of(peer.name)) / peer.kernel(port.peer.interface) / "mtu"
             return int(path.read_text()) + peer.sizes.frame_overhead

@@ -16,9 +16,9 @@ DEFAULT_IP_MTU = 1500
 class PlatformSizes:
     """Sizes of one platform.
 
-    port_ip_mtu: what a bridged port sends. receives: the largest IP packet a port takes in, None where that is the
-    link's own MTU or what the front end makes of it. max_frame: what LLDP tells, None where that follows the link's
-    MTU, of which it is `frame_overhead` more.
+    port_ip_mtu: what a bridged port sends. receives: the largest IP packet a port takes in when it boots, None where
+    that is the link's own MTU or what the front end makes of it. max_frame: what LLDP tells, None where that is
+    `frame_overhead` more than what the port takes in, or than the link's MTU.
     """
 
     port_ip_mtu: int
@@ -29,6 +29,8 @@ class PlatformSizes:
 
 PLATFORMS = {
     "eos": PlatformSizes(port_ip_mtu=9214, receives=9214, max_frame=9236),
+    # One frame size for the whole box: what comes in is limited, what leaves by a switched port is not.
+    "fastiron": PlatformSizes(port_ip_mtu=9214, receives=DEFAULT_IP_MTU, max_frame=None, frame_overhead=22),
     "junos": PlatformSizes(port_ip_mtu=DEFAULT_IP_MTU, receives=None, max_frame=None, frame_overhead=ETHERNET_HEADER),
     "linux": PlatformSizes(port_ip_mtu=DEFAULT_IP_MTU, receives=None, max_frame=None),
 }

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
 from .aggregates import Aggregates
 from .events import Events
 from .fabric import Node
 from .faults import Damage
 from .fragments import show_rules
-from .front_ends import FrontEnd, SshFrontEnd, eos_front_end, junos_front_end
+from .front_ends import FrontEnd, SshFrontEnd, eos_front_end, fastiron_front_end, junos_front_end
 from .hosts import make_etc, private_tmp, read_persisted
 from .inband import InBandFrontEnd, backstage
 from .inventory import Design, advertise_config
@@ -37,6 +38,7 @@ _ADVERTISE = Path(__file__).with_name("advertise.py")
 _PORTS_FREE_WITHIN = 3.0  # seconds that the kernel may take to clear a node that went down
 _CARRIER_WITHIN = 5.0  # seconds that a boot waits for what needs a carrier
 _RETRY = 0.02
+_RELOAD_SECONDS = 3.0  # a real ICX takes one to two minutes
 _JUNOS_COMMIT_SECONDS = 0.5  # a real box takes seconds; the fault commit-slow does
 
 
@@ -50,13 +52,14 @@ class Surroundings:
     plant: Namespace
     ssh: SshFiles
     eapi: ssl.SSLContext | None
-    netconf: Any
+    device_key: Any
     events: Events
     traffic: TrafficLog
     sentinel: Sentinel
     aggregates: Aggregates
     log: IO[bytes]
     pids: dict[str, int] = field(default_factory=dict)
+    receives: dict[End, int] = field(default_factory=dict)
 
 
 class RunningNode:
@@ -70,7 +73,9 @@ class RunningNode:
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost = False
         stuck = {end.interface for end in around.damage.port_limits if end.device == node.name}
-        self.plane = NamespacePlane(around.design.fabric, node, around.pids.__getitem__, around.plant.pid, stuck)
+        self.plane = NamespacePlane(
+            around.design.fabric, node, around.pids.__getitem__, around.plant.pid, stuck, around.receives
+        )
         self.front_end = self._make_front_end()
 
     async def start(self) -> None:
@@ -263,10 +268,11 @@ class RunningNode:
         if node.is_linux:
             return SshFrontEnd(node, lambda: around.pids[node.name], around.log)
         options = self._device_options()
+        trouble = around.damage.trouble_of(node.name)
         if node.platform == "junos":
-            trouble = {"lose_commit_reply": "commit-lost-reply", "lose_confirms": "confirm-lost"}
-            wrong = {option: node.name in around.damage.trouble.get(fault, ()) for option, fault in trouble.items()}
-            front_end = junos_front_end(node, self.plane, options, wrong, around.netconf)
+            front_end = junos_front_end(node, self.plane, options, trouble, around.device_key)
+        elif node.platform == "fastiron":
+            front_end = fastiron_front_end(node, self.plane, options, trouble, around.device_key)
         else:
             assert around.eapi is not None  # noqa: S101 - for the type checker: it is there where EOS switches are
             front_end = eos_front_end(node, self.plane, options, around.eapi)
@@ -287,6 +293,10 @@ class RunningNode:
         if node.platform == "junos":
             options["authorized_keys"] = (around.ssh.folder / "id_ed25519.pub").read_text()
             options["commit_seconds"] = around.damage.slow_commits.get(node.name, _JUNOS_COMMIT_SECONDS)
+        if node.platform == "fastiron":
+            options["enable"] = password
+            options["reload_questions"] = 2
+            options["reload_seconds"] = float(around.design.knob(node.name, "reload_seconds", _RELOAD_SECONDS))
         if node.name in around.damage.max_mtu:
             options["max_mtu"] = around.damage.max_mtu[node.name]
         if version := around.design.knob(node.name, f"{node.platform}_version", None):

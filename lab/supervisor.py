@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,10 +19,11 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from .aggregates import Aggregates
 from .control import Verbs, serve_control
 from .events import Events
+from .fabric import Node
 from .faults import FAULTS, Chosen, Damage, Site, break_fabric
 from .folder import LabFolder
 from .fragments import hide_rules
-from .front_ends import NETCONF_PORT, eapi_context, netconf_key
+from .front_ends import NETCONF_PORT, device_key, eapi_context
 from .inventory import Design, design
 from .limits import plant_rules
 from .namespaces import Namespace
@@ -95,7 +97,7 @@ class Lab:
 
     async def _surroundings(self, damage: Damage, plant: Namespace) -> Surroundings:
         nodes = self.design.fabric.nodes.values()
-        ports = {"junos": NETCONF_PORT, "linux": SSH_PORT}
+        ports = {"fastiron": SSH_PORT, "junos": NETCONF_PORT, "linux": SSH_PORT}
         places = [(node.listen, ports[node.platform]) for node in nodes if node.platform in ports]
         path = self.folder.path
         files = await asyncio.to_thread(SshFiles.make, path / "ssh", places)
@@ -106,7 +108,7 @@ class Lab:
             plant=plant,
             ssh=files,
             eapi=eapi_context(path / "eapi") if any(node.platform == "eos" for node in nodes) else None,
-            netconf=netconf_key(files.folder / "host_key") if any(node.platform == "junos" for node in nodes) else None,
+            device_key=device_key(files.folder / "host_key") if _over_ssh(nodes) else None,
             events=self.events,
             traffic=self.traffic,
             sentinel=self.sentinel,
@@ -176,6 +178,10 @@ class Lab:
     async def _down(self, _request: dict[str, Any]) -> dict[str, Any]:
         self.ended.set()
         return {"going": "down"}
+
+
+def _over_ssh(nodes: Iterable[Node]) -> bool:
+    return any(node.platform in ("fastiron", "junos") for node in nodes)
 
 
 async def run(folder: LabFolder, report: IO[str], log: IO[bytes]) -> int:

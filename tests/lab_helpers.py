@@ -260,36 +260,42 @@ def network(block: int) -> str:
     return f"127.{block}.{os.getpid() % 256}"
 
 
-def small_inventory(path: Path, junos: Sequence[str] = (), **variables: Any) -> str:
+def small_inventory(path: Path, junos: Sequence[str] = (), fastiron: Sequence[str] = (), **variables: Any) -> str:
     """Write an inventory of one spine, two leafs and a host each, with other names and numbers than the bundled one.
 
-    junos: the switches that are Junos boxes; the others are EOS.
+    junos, fastiron: the switches that are such boxes; the others are EOS.
     """
 
-    def named(device: str, eos: str, other: str) -> str:
-        return f"{device}:{other if device in junos else eos}"
+    def named(device: str, *names: str) -> str:
+        return f"{device}:{names[1 if device in junos else 2 if device in fastiron else 0]}"
 
-    uplinks = [
-        {
-            "ends": [named(f"tor-{rack}", "Ethernet49/1", "xe-0/0/48"), named("agg", f"Ethernet{n}/1", f"xe-0/0/{n}")],
-            "routing": "static",
-        }
-        for n, rack in enumerate("ab", 1)
+    def uplink(rack: str, n: int) -> list[str]:
+        leaf = named(f"tor-{rack}", "Ethernet49/1", "xe-0/0/48", "10GigabitEthernet1/2/1")
+        return [leaf, named("agg", f"Ethernet{n}/1", f"xe-0/0/{n}", f"10GigabitEthernet1/2/{n}")]
+
+    uplinks = [{"ends": uplink(rack, n), "routing": "static"} for n, rack in enumerate("ab", 1)]
+    access = [
+        [f"db-{rack}:ens3f0np0", named(f"tor-{rack}", "Ethernet5", "xe-0/0/5", "GigabitEthernet1/1/5")] for rack in "ab"
     ]
-    access = [[f"db-{rack}:ens3f0np0", named(f"tor-{rack}", "Ethernet5", "xe-0/0/5")] for rack in "ab"]
     segments = [
         {
             "name": f"storage-{rack}",
             "vlan": 300 + n,
             "role": "jumbo",
             "subnets": [f"172.20.{n}.0/26"],
-            "members": [named(f"tor-{rack}", f"Vlan{300 + n}", f"irb.{300 + n}"), f"db-{rack}"],
+            "members": [named(f"tor-{rack}", f"Vlan{300 + n}", f"irb.{300 + n}", f"Ve{300 + n}"), f"db-{rack}"],
         }
         for n, rack in enumerate("ab")
     ]
     shared = {"jumbo_links": [*uplinks, *access], "jumbo_segments": segments, **variables}
     systems = {
-        name: {"ansible_network_os": "junipernetworks.junos.junos" if name in junos else "arista.eos.eos"}
+        name: {
+            "ansible_network_os": "junipernetworks.junos.junos"
+            if name in junos
+            else "community.network.icx"
+            if name in fastiron
+            else "arista.eos.eos"
+        }
         for name in ("agg", "tor-a", "tor-b")
     }
     inventory = {

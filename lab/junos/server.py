@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import asyncssh
 
 from ..serving import Listener, ServedDevice, threads
+from ..ssh_key import host_key as host_key  # noqa: PLC0414 - where its users look for it
 from .cli import Cli
 from .device import JunosDevice
 from .netconf import END, Netconf
@@ -19,11 +19,6 @@ XML_MODE = "xml-mode netconf"
 _CHUNK = 65536
 _Result = TypeVar("_Result")
 _LARGEST = 64 * 1024 * 1024
-
-
-def host_key(path: Path | None = None) -> asyncssh.SSHKey:
-    """Return the key that devices show: the one in the file, or a new one."""
-    return asyncssh.read_private_key(path) if path else asyncssh.generate_private_key("ssh-ed25519")
 
 
 class _Login(asyncssh.SSHServer):

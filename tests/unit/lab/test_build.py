@@ -153,8 +153,8 @@ def test_what_cannot_be_built_is_refused_by_name(
 
 def test_platforms_that_have_no_front_end_yet_are_refused() -> None:
     inventory = hosts()
-    inventory["s1"]["platform"] = "fastiron"
-    with pytest.raises(JumboError, match=r"s1: the lab cannot play this platform yet.*eos, junos, linux"):
+    inventory["s1"]["platform"] = "opnsense"
+    with pytest.raises(JumboError, match=r"s1: the lab cannot play this platform yet.*eos, fastiron, junos, linux"):
         design(inventory)
 
 

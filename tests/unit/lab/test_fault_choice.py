@@ -35,7 +35,9 @@ def test_each_fault_has_its_default_place(site: Site, name: str, place: str) -> 
 
 def test_the_registry_is_complete() -> None:
     eos = {"spine-1500", "tap-1518", "icmp-filtered", "host-unreachable", "eos-max-9194"}
-    assert set(FAULTS) == {*eos, "commit-slow", "commit-lost-reply", "confirm-lost"}
+    junos = {"commit-slow", "commit-lost-reply", "confirm-lost"}
+    fastiron = {"cli-hang", "flash-busy", "save-refused", "reload-never"}
+    assert set(FAULTS) == eos | junos | fastiron
     assert all(fault.help and fault.place and fault.expected for fault in FAULTS.values())
 
 
@@ -62,6 +64,7 @@ def test_no_fault_is_no_damage(site: Site) -> None:
         ("tap-1518@spine1", ("spine1", "Ethernet1")),
         ("eos-max-9194@h1", ("h1", "allowed: eos")),
         ("confirm-lost@leaf1", ("leaf1", "allowed: junos")),
+        ("reload-never@leaf1", ("leaf1", "allowed: fastiron")),
         ("commit-slow", ("no place for this fault",)),
     ],
 )

@@ -1,0 +1,81 @@
+"""A served FastIron box for the clients that people really use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from ansible_collections.jumbo.fabric.lab.fastiron.device import FastironDevice
+from ansible_collections.jumbo.fabric.lab.fastiron.server import Handle, serve
+from ansible_collections.jumbo.fabric.lab.plane import Neighbour, PortCounters
+from ansible_collections.jumbo.fabric.lab.ssh_key import host_key
+from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
+from served_loop import Clock, loop_in_thread
+
+PASSWORD = "lab-password"
+ENABLE = "lab-enable"
+PORTS = [f"GigabitEthernet1/1/{number}" for number in range(1, 13)]
+STARTUP = """
+vlan 10 name back by port
+ untagged ethe 1/1/2 to 1/1/3
+ router-interface ve 10
+!
+interface ethernet 1/1/1
+ ip address 10.0.0.0 255.255.255.254
+!
+interface ve 10
+ ip address 10.1.0.1 255.255.255.0
+!
+hostname leaf5
+lldp run
+"""
+
+
+@dataclass
+class Served:
+    """A device that listens, with its data plane and the loop it is served in."""
+
+    device: FastironDevice
+    plane: StaticPlane
+    handle: Handle
+    loop: asyncio.AbstractEventLoop
+    clock: Clock
+
+    def call(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
+
+    def kinds(self) -> list[str]:
+        return [entry.kind for entry in self.device.writes]
+
+
+@pytest.fixture(scope="session")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    with loop_in_thread() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def key() -> Any:
+    return host_key()
+
+
+@pytest.fixture
+def start(loop: asyncio.AbstractEventLoop, key: Any) -> Iterator[Callable[..., Served]]:
+    started: list[Served] = []
+
+    def run(config: str = STARTUP, **options: Any) -> Served:
+        clock = Clock()
+        plane = StaticPlane(neighbours={PORTS[0]: Neighbour("spine1", "Ethernet7", 9236)})
+        plane.seen[PORTS[0]] = PortCounters(3, 100, 200, 9000, 8000)
+        known = {"users": {"admin": PASSWORD, "reader": PASSWORD}, "enable": ENABLE, "reload_seconds": 0.3, **options}
+        device = FastironDevice("leaf5", config, PORTS, plane, clock=clock, **known)
+        handle = asyncio.run_coroutine_threadsafe(serve(device, "127.0.0.1", 0, key), loop).result(10)
+        started.append(Served(device, plane, handle, loop, clock))
+        return started[-1]
+
+    yield run
+    for served in started:
+        served.call(served.handle.close())
