@@ -15,7 +15,7 @@ FILE = "plan.txt"
 SESSIONS = ("bgp", "ospf", "isis")
 """Kinds of routing that keep a session over their link."""
 
-DEAD_MEN = {"commit_timer": "the device's own timer", "guard": "the guard on the host"}
+DEAD_MEN = {"commit_timer": "the device's own timer", "guard": "the guard on the host", "at_job": "its at(1) job"}
 
 ALWAYS_UNKNOWN = (
     "sessions other than the routing that jumbo_links gives a link: BGP over several hops, BFD, storage, tunnels",

@@ -22,7 +22,10 @@ class World:
     """Running and saved values from the states: sizes[device][interface], routes[device][interface][prefix].
 
     boxes[device]: what every port of the device takes, where that is one size for all; a switched port has no other.
+    forgetful: devices that have no place to save anything.
     """
+
+    forgetful = frozenset()
 
     def __init__(self, sizes, routes, boxes, saved_sizes, saved_routes, saved_boxes):
         self.sizes, self.routes, self.boxes = sizes, routes, boxes
@@ -45,11 +48,15 @@ class World:
             {device: LARGE if jumbo[word] else BASELINE for device, jumbo in told.items()}
             for word in ("active", "saved")
         )
-        return cls(sizes, routes, boxes, copy.deepcopy(sizes), saved, saved_boxes)
+        world = cls(sizes, routes, boxes, copy.deepcopy(sizes), saved, saved_boxes)
+        world.forgetful = {device for device, state in states.items() if not state.get("persistence", "a switch saves")}
+        return world
 
     def copy(self):
         parts = (self.sizes, self.routes, self.boxes, self.saved_sizes, self.saved_routes, self.saved_boxes)
-        return World(*({k: dict(v) if isinstance(v, dict) else v for k, v in part.items()} for part in parts))
+        again = World(*({k: dict(v) if isinstance(v, dict) else v for k, v in part.items()} for part in parts))
+        again.forgetful = self.forgetful
+        return again
 
     def carried(self):
         """Return {end: what it sends and carries}: its own size, at most what its box takes."""
@@ -76,6 +83,8 @@ class World:
         """Persist what a confirm persists: sizes and pins at once, lifts only with the field persisted."""
         for change in changes:
             device, (name, _space, prefix) = change["host"], change["object"].partition(" ")
+            if device in self.forgetful:
+                continue
             if change["field"] == "ip_mtu":
                 self.saved_sizes[device][name] = self.sizes[device][name]
             elif change["field"] == "jumbo":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotP
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from property.brute import Walker, alone, judge
-from unit.mtu.fabric import applied, inventory, load, paired, states, stretched, with_boxes, with_ipv6
+from unit.mtu.fabric import applied, inventory, load, paired, states, stretched, with_borders, with_boxes, with_ipv6
 
 # Shrinking a whole fabric takes minutes; what failed is printed, small enough to read.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -22,7 +21,7 @@ SLOW = settings(max_examples=6, deadline=None, phases=NO_SHRINKING, suppress_hea
 
 
 @st.composite
-def fabrics(draw, leafs=6, igp=True):
+def fabrics(draw, leafs=6, igp=True, boxes=True):
     """Leaf-spine fabrics of all sorts: planes, racks, waves, an underlay that is large already, racks done already."""
     kind = draw(st.sampled_from(["routed", "routed", "paired", "stretched"]))
     shared = {
@@ -42,7 +41,9 @@ def fabrics(draw, leafs=6, igp=True):
         for link in hosts["spine1"]["variables"]["jumbo_links"]:
             if isinstance(link, dict):
                 link["routing"] = "isis"
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) == 0:
+        hosts = with_borders(hosts, draw(st.integers(1, 2)))
+    if boxes and draw(st.booleans()):
         switches = sorted(name for name, host in hosts.items() if host["platform"] == "eos")
         hosts = with_boxes(hosts, *draw(st.lists(st.sampled_from(switches), min_size=1, max_size=2, unique=True)))
     return hosts, draw(st.sampled_from([1500, 9100, 9214]))
@@ -60,7 +61,10 @@ def routed(draw, racks, shared):
 def prepared(fabric):
     hosts, underlay = fabric
     intent, topology = load(hosts)
-    return hosts, intent, topology, states(intent, underlay)
+    found = states(intent, underlay)
+    if len(hosts) % 3 == 0 and "border1" in found:  # drawn already: some borders forget what they are given
+        found["border1"].update(persistence=None)
+    return hosts, intent, topology, found
 
 
 @SLOW
@@ -105,24 +109,19 @@ def test_a_second_run_has_nothing_to_do(fabric):
 
 
 @SLOW
-@given(fabrics())
-def test_a_reload_cuts_nobody_off_without_a_waiver(fabric):
+@given(fabrics(boxes=False), st.data())
+def test_a_reload_cuts_nobody_off_without_a_waiver(fabric, data):
     hosts, _underlay = fabric
-    switches = [name for name, host in hosts.items() if host["platform"] != "linux"]
-    for device in switches:
-        boxed = with_boxes(copy.deepcopy(hosts), device, waived=False)
-        for entry in boxed.values():
-            entry["variables"] = {**entry["variables"], "jumbo_waivers": []}
-            entry["platform"] = "eos" if entry["platform"] == "fastiron" else entry["platform"]
-        boxed[device]["platform"] = "fastiron"
-        intent, topology = load(boxed)
-        found = states(intent)
-        assert bool(lost_without(topology, device)) == bool(alone(Walker(boxed), device))
-        if alone(Walker(boxed), device):
-            with pytest.raises(InvalidIntent, match="no other way"):
-                make_plan(intent, topology, found)
-        else:
-            prove(make_plan(intent, topology, found), intent, topology, found)
+    device = data.draw(st.sampled_from(sorted(name for name, host in hosts.items() if host["platform"] == "eos")))
+    boxed = with_boxes(hosts, device, waived=False)
+    intent, topology = load(boxed)
+    found = states(intent)
+    assert bool(lost_without(topology, device)) == bool(alone(Walker(boxed), device))
+    if alone(Walker(boxed), device):
+        with pytest.raises(InvalidIntent, match="no other way"):
+            make_plan(intent, topology, found)
+    else:
+        prove(make_plan(intent, topology, found), intent, topology, found)
 
 
 def in_a_row(steps):

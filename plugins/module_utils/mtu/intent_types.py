@@ -140,6 +140,11 @@ class Device:
         """True for an end system, False for what switches or routes for others by its role in the inventory."""
         return self.platform == "linux" and not self.groups & NETWORK_GROUPS
 
+    @property
+    def is_border(self) -> bool:
+        """True for what joins the fabric to other networks: raised after all that is behind it."""
+        return "borders" in self.groups
+
 
 @dataclass(frozen=True)
 class Intent:

@@ -77,16 +77,17 @@ class Limits:
         """Return what an interface surely sends; larger packets are answered where it routes, else lost."""
         key = ("send", end, routed, outer)
         if key not in self._points:
-            track = self.values.track(end)
+            track, forgive = self.values.track(end), self.forgiven(end)
             verdict = PTB if routed else BLACKHOLE
 
             def at(moment: int) -> Cap:
-                sizes = {value.carried: why for value, why in reversed(list(track.at(moment).items()))}
+                counted = Track.counted(track.at(moment), forgive)
+                sizes = {value.carried: why for value, why in reversed(list(counted.items()))}
                 size = min(sizes)
                 least, most = self.inside(size, outer), self.inside(max(sizes), outer)
                 return Cap(least, end, str(end), verdict, sizes[size], most)
 
-            self._points[key] = Limit(self._inside(track.carries(), outer), at)
+            self._points[key] = Limit(self._inside(track.carries(forgive), outer), at)
         return self._points[key]
 
     @staticmethod
@@ -96,8 +97,8 @@ class Limits:
         return Limit(Curve((0,), (size,)), lambda _moment: cap)
 
     def forgiven(self, end: End) -> bool:
-        """Tell whether a host that can't persist is left out of the reboots: only where a waiver says so."""
-        if not self.intent.devices[end.device].is_host or self.live.persists(end.device):
+        """Tell whether a machine that can't persist is left out of the reboots: only where a waiver says so."""
+        if self.live.keeps(end.device):
             return False
         return self.intent.waived("no_dead_man", end.device, str(end))
 

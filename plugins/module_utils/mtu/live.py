@@ -173,6 +173,14 @@ class Live:
         """Tell whether a host's link MTU and pins can be written to its boot configuration."""
         return bool(self.states.get(host, {}).get("persistence"))
 
+    def keeps(self, device: str) -> bool:
+        """Tell whether a device comes back from a reboot with what was confirmed.
+
+        A switch saves what it confirms. A machine, host or router, tells whether it has a place for that.
+        """
+        told = "persistence" in self.states.get(device, {}) or self.intent.devices[device].is_host
+        return self.persists(device) if told else True
+
     def unpersistable(self, end: End) -> list[str]:
         """Return the routes of an interface that its host's boot configuration cannot hold (a daemon's, DHCP's)."""
         routes = self.states.get(end.device, {}).get("unpersistable_routes") or {}

@@ -70,16 +70,26 @@ def plan_links(planner: Planner) -> Raised:
 
 
 def _planes(planner: Planner) -> dict[str, list[Link]]:
-    """Return the links by plane; what joins the members of a pair stands first, by the pair's name."""
+    """Return the links by plane; what joins the members of a pair stands first, borders last, by each of their links.
+
+    A border sends what it forwards up to its own MTU, so its receivers are raised before it; each of its links is a
+    step of its own, so that a failed one leaves it the others. Of a pair of borders the first named goes first.
+    """
     joins: dict[str, list[Link]] = {}
     planes: dict[str, list[Link]] = {}
+    borders: dict[str, list[Link]] = {}
     for plane, links in planner.topology.planes().items():
         for link in links:
+            border = next((end for end in link.ends if planner.intent.devices[end.device].is_border), None)
             if planner.topology.is_within_pair(link):
                 joins.setdefault(planner.topology.unit_of(link.a.device), []).append(link)
+            elif border:
+                borders.setdefault(str(planner.topology.logical(border)), []).append(link)
             else:
                 planes.setdefault(plane, []).append(link)
-    return {**joins, **planes}
+    order = {device: place for pair in planner.intent.pairs for place, device in enumerate(pair.devices)}
+    last = sorted(borders, key=lambda name: (order.get(name.split(":")[0], 0), natural_key(name)))
+    return {**joins, **planes, **{name: borders[name] for name in last}}
 
 
 def _ends(planner: Planner, link: Link) -> list[End]:
@@ -118,6 +128,8 @@ def _left_out(planner: Planner, plane: str, works: Sequence[LinkWork]) -> bool:
         planner.scope.note(f"The plane of {plane} is left out: {names} may not be touched or was not read.")
     lacking = dict.fromkeys(d for work in works if not _is_done(planner, work) for d in _boxes(planner, work))
     waiting = [text for device in lacking for text in planner.scope.reload_obstacles(device)]
+    machines = dict.fromkeys(c.host for work in works for c in work.changes if not planner.scope.may_keep(c.host))
+    waiting += [f"{host} cannot persist its MTU (waiver: no_dead_man)" for host in machines]
     if waiting:
         planner.scope.note(f"The plane of {plane} is left out: {'; '.join(waiting)}.")
     return bool(blocked or waiting)

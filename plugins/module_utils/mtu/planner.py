@@ -9,10 +9,9 @@ from .routes import covers, merged, network
 from .scope import Scope
 from .spread import FEW
 from .steps import Change, DeadMan, Gate, Outage, Step
+from .traits import traits_of
 from .units import flows_needed
 
-GUARD = "guard"
-COMMIT_TIMER = "commit_timer"
 MANY = 16  # prefixes of one host: more are merged where they tile
 
 
@@ -75,8 +74,8 @@ class Planner:
         """
         if not changes or phase in {"lift", "persist", "reload"}:
             return None
-        on_host = self.intent.devices[changes[0].host].is_host
-        return DeadMan(GUARD if on_host else COMMIT_TIMER, self.intent.confirm_within)
+        platform = self.intent.devices[changes[0].host].platform
+        return DeadMan(traits_of(platform).dead_man, self.intent.confirm_within)
 
     def gate(
         self, name: str, pairs: Iterable[tuple[End, End]], sizes: Iterable[int], ecmp: bool = False

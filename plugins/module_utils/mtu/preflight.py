@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Collection, Iterator, Mapping
 
 from . import boxes
-from .intent_types import End, Intent, Link, Waiver
+from .intent_types import NETWORK_GROUPS, End, Intent, Link, Waiver
 from .live import Live
 from .speakers import strangers
 from .topology import Topology
@@ -67,6 +67,7 @@ class _Checker:
         yield self.speakers()
         yield self.baseline()
         yield self.hosts()
+        yield self.routers()
         yield self.guards()
         yield self.boxes()
         yield self.gateways()
@@ -209,17 +210,39 @@ class _Checker:
                 by = ", ".join(self.live.states[end.device].get("forwarding_by") or ["IP forwarding"])
                 text = f"{by} is on: pinned, it would answer transit packets with the old size"
                 yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
-            for name, system in (self.live.states[end.device].get("link_readers") or {}).items():
-                reason = f"{name} ({system}) reads link MTUs on this host, which must not be pinned"
-                text = "it gives a raised link's MTU to guests whom no pin binds: treat the host as a router"
-                yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
+            yield from self._link_readers(end, "which must not be pinned", ": treat the host as a router")
             for route in self.live.unpersistable(end):
                 reason = "this route cannot be written to the host's boot configuration"
                 text = f"{route}: after a reboot it would come back unpinned beside a raised link"
                 yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
             if not self.live.persists(end.device):
-                text = "no known place for its boot configuration: after a reboot it is at its old size"
-                yield Finding(end.device, end.interface, "running only", text, blocking=False)
+                yield self._running_only(end)
+
+    def _link_readers(self, end: End, why: str, advice: str = "") -> Iterator[Finding]:
+        for name, system in (self.live.states[end.device].get("link_readers") or {}).items():
+            reason = f"{name} ({system}) reads link MTUs on this host, {why}"
+            text = f"it gives a raised link's MTU to guests whom no pin binds{advice}"
+            yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
+
+    @staticmethod
+    def _running_only(end: End) -> Finding:
+        text = "no known place for its boot configuration: after a reboot it is at its old size"
+        return Finding(end.device, end.interface, "running only", text, blocking=False)
+
+    def routers(self) -> Iterator[Finding]:
+        """Yield machines that route by their group but do not forward, have readers of their MTU, or keep nothing."""
+        for end, role in self._wanted_ends():
+            state = self.live.states.get(end.device, {})
+            if self.topology.is_host(end) or "forwarding" not in state or self.intent.is_excluded(end):
+                continue
+            if not self.live.forwards(end.device):
+                groups = ", ".join(sorted(self.intent.devices[end.device].groups & NETWORK_GROUPS))
+                reason = "it forwards nothing, so its routes would have to be pinned"
+                text = f"{role}, in the group {groups}: switch forwarding on, or put it in the group servers"
+                yield Finding(end.device, end.interface, reason, text, self._touched(end.device))
+            yield from self._link_readers(end, "whose link is to be raised")
+            if not self.live.keeps(end.device):
+                yield self._running_only(end)
 
     def guards(self) -> Iterator[Finding]:
         """Yield hosts whose guard has died: nobody pins again what they lose."""

@@ -142,10 +142,16 @@ class Scope:
         for end in self.topology.gateways(segment):
             if self.live.ip_mtu(end) is None:
                 found.append(f"the gateway {end} was not read")
+            elif not self.may_keep(end.device):
+                found.append(f"the gateway {end.device} cannot persist its MTU (waiver: no_dead_man)")
         found += [text for device in work.reload for text in self.reload_obstacles(device)]
         ends = dict.fromkeys(End(change.host, change.interface) for change in work.changes)
         blocked = [end for end in ends if not self.may_change(end)]
         return [*found, *(f"{end} is at {self.live.ip_mtu(end)} and may not be touched" for end in blocked)]
+
+    def may_keep(self, device: str) -> bool:
+        """Tell whether a device comes back from a reboot with what it was given, or is waived if it does not."""
+        return self.live.keeps(device) or self.intent.waived("no_dead_man", device)
 
     def reload_obstacles(self, device: str) -> list[str]:
         """Return what keeps a box from being reloaded, as sentences."""

@@ -106,7 +106,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class DeadMan:
-    """What takes a step back by itself: the device's `commit_timer` or the `guard` on a host, after so many seconds."""
+    """What takes a step back by itself: a row of traits, after so many seconds."""
 
     kind: str
     seconds: int

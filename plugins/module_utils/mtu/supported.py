@@ -24,7 +24,7 @@ _ADVICE = {
 
 def refuse_unsupported(plan: Plan, intent: Intent, topology: Topology) -> None:
     """Raise InvalidIntent for a plan that the drivers or the lab-tested roll-out cannot carry out in this version."""
-    _refuse([*_steps(plan, intent), *_routers(plan, intent), *_pairs(intent), *_segments(topology)])
+    _refuse([*_steps(plan, intent), *_pairs(intent), *_segments(topology)])
 
 
 def refuse_unsupported_inventory(intent: Intent, topology: Topology) -> None:
@@ -51,19 +51,6 @@ def _steps(plan: Plan, intent: Intent) -> list[JumboError]:
             )
             found.setdefault((change.field, platform), problem)
     return list(found.values())
-
-
-def _routers(plan: Plan, intent: Intent) -> list[JumboError]:
-    """Refuse machines that forward: their links are raised like a router's, but their driver knows end systems only."""
-    message = "this machine routes for others, and no driver raises such a one in this version"
-    advice = "Leave its links out of jumbo_links: it stays as it is, and nothing is lifted towards what is behind it"
-    machines = {name for name, device in intent.devices.items() if device.platform == "linux" and not device.is_host}
-    changes = [change for step in plan.steps for change in step.changes if change.host in machines]
-    found = {change.host: change for change in reversed(changes)}
-    return [
-        JumboError(message, host=host, object=change.object, variable="jumbo_links", advice=advice)
-        for host, change in found.items()
-    ]
 
 
 def _pairs(intent: Intent) -> list[JumboError]:

@@ -2,6 +2,8 @@
 
 * `readds`: a change of MTU takes the interface down and up (Juniper: "the interface is deleted and re-added").
 * `reload_seconds`: how long a reload may take until ports forward again, the longest that is reported.
+* `dead_man`: what takes a change back by itself: the device's `commit_timer`, a `guard` process on the machine, a job
+  of its at(1) (`at_job`).
 """
 
 from __future__ import annotations
@@ -15,12 +17,15 @@ class Traits:
 
     readds: bool = False
     reload_seconds: int = 0
+    dead_man: str = "commit_timer"
 
 
 _PLAIN = Traits()
 _TRAITS = {
     "junos": Traits(readds=True),
     "fastiron": Traits(reload_seconds=600),
+    "linux": Traits(dead_man="guard"),
+    "opnsense": Traits(dead_man="at_job"),
 }
 READD_SECONDS = 10
 

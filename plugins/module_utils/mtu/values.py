@@ -85,9 +85,11 @@ class Track:
         """Return the most that may be sent towards a prefix (None: everywhere else)."""
         return self._curve(("sends", prefix), lambda values: max(value.size(prefix) for value in values))
 
-    def carries(self) -> Curve:
-        """Return the least that is surely sent out."""
-        return self._curve("carries", lambda values: min(value.carried for value in values))
+    def carries(self, forgive: bool = False) -> Curve:
+        """Return the least that is surely sent out; `forgive` as in receives()."""
+        return self._curve(
+            ("carries", forgive), lambda values: min(value.carried for value in self.counted(values, forgive))
+        )
 
     def most(self) -> Curve:
         """Return the most that may be sent out."""
@@ -99,11 +101,16 @@ class Track:
 
     def received(self, values: Mapping[Sender, str], forgive: bool) -> dict[int, str]:
         """Return {size surely received: why}."""
-        kept = {value: why for value, why in values.items() if why != REBOOTED} if forgive else values
         found: dict[int, str] = {}
-        for value, why in (kept or values).items():
+        for value, why in self.counted(values, forgive).items():
             found.setdefault(self.accepts(value), why)
         return found
+
+    @staticmethod
+    def counted(values: Mapping[Sender, str], forgive: bool) -> Mapping[Sender, str]:
+        """Return the possible values that count, without those of a reboot where that is forgiven."""
+        kept = {value: why for value, why in values.items() if why != REBOOTED} if forgive else values
+        return kept or values
 
     def _curve(self, key: Any, measure: Any) -> Curve:
         if key not in self._curves:
@@ -176,7 +183,7 @@ class Values:
         interface = self.live.interface(end) or {}
         start = tuple(self._initial(end))
         mru, read = interface.get("mru"), interface.get("ip_mtu")
-        keeps = self._is_device(end) or self.live.persists(end.device)
+        keeps = self.live.keeps(end.device)
         steps = tuple((p, tuple((c.field, c.prefix, c.to) for c in some)) for p, some in sorted(touched.items()))
         key = (start, mru, read, keeps, steps)
         if key not in self._shared:
@@ -216,7 +223,8 @@ class Values:
             box, again = self.live.box(end.device), self.live.box_after_reboot(end.device)
             if self.live.is_switched(end):  # it has no size of its own: its box decides
                 link = saved = box_receives(jumbo=True)
-            return [(Sender(link, box=box), Sender(saved or link, box=again))]
+            kept_link = saved or (link if self.live.keeps(end.device) else min(link, baseline))
+            return [(Sender(link, box=box), Sender(kept_link, box=again))]
         running = Sender(link, self.live.pin(end), tuple(sorted(self.live.lifts(end).items())))
         if self.live.persists(end.device):
             kept = Sender(saved or link, running.pin)

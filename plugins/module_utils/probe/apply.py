@@ -72,6 +72,8 @@ def confirm(request: Json) -> Json:
             raise ProbeError(message, object=record.id, wish="confirmed", limit="fired", advice="apply it again")
         outcome = persistence.write(record, data, with_lifts=bool(data.get("persisted", {}).get("lifts")))
         record.save(data)
+        if all(entry.get("router") for entry in data["interfaces"].values()):
+            record.decide("confirmed", "released")  # without pins there is nothing to keep
         for keeper in keepers(data["interfaces"], record):
             keeper.decide("confirmed", "released")
             keeper.wake()
@@ -142,10 +144,13 @@ def _perform(record: Record, interfaces: dict[str, Json]) -> None:
     links = read_links()
     for name, entry in interfaces.items():
         ipv6.bind(name, ipv6.target(entry, links[name].mtu))
-    _require_nothing_else(expected, interfaces)
+    ours = not all(entry.get("router") for entry in interfaces.values())  # a router's own routes may change meanwhile
+    if ours:
+        _require_nothing_else(expected, interfaces)
     _require_armed(record)
     _set_links(interfaces)
-    _require_nothing_else(expected, interfaces)
+    if ours:
+        _require_nothing_else(expected, interfaces)
     require_as_applied(interfaces)
     _require_armed(record)
 

@@ -69,9 +69,9 @@ def unpersistable(names: Iterable[str], routes: Iterable[Route]) -> dict[str, li
     return found
 
 
-def require_persistable(names: Iterable[str]) -> None:
+def require_persistable(interfaces: dict[str, Json]) -> None:
     """Refuse where a boot would not bring back the pins of all routes: half of them would be worse than none."""
-    for name, texts in unpersistable(names, read_routes()).items():
+    for name, texts in unpersistable(_with_routes(interfaces), read_routes()).items():
         message = f"{name} has routes that its boot configuration cannot hold: {'; '.join(texts)}"
         raise ProbeError(message, object=name, wish="persisted", limit=f"protocols {PROTOCOLS_TEXT}", advice=ADVICE)
 
@@ -85,7 +85,7 @@ def write(record: Record, data: Json, *, with_lifts: bool) -> Json:
     if before is None:
         return {"persisted": None, "not_persisted": []}
     routes = read_routes()
-    left_out = unpersistable(data["interfaces"], routes)
+    left_out = unpersistable(_with_routes(data["interfaces"]), routes)
     if left_out:
         return {"persisted": False, "not_persisted": [text for texts in left_out.values() for text in texts]}
     wanted = _content(before, data["interfaces"], routes, with_lifts)
@@ -93,6 +93,11 @@ def write(record: Record, data: Json, *, with_lifts: bool) -> Json:
     _replace(wanted)
     data["persisted"] = {"lifts": with_lifts}
     return {"persisted": True, "not_persisted": [], "before": before, "after": wanted}
+
+
+def _with_routes(interfaces: dict[str, Json]) -> list[str]:
+    """Return the interfaces whose routes are persisted with their link; those of a router are left to who made them."""
+    return [name for name, entry in interfaces.items() if not entry.get("router")]
 
 
 def bind(interface: str, wanted: Json) -> bool | None:
@@ -190,7 +195,8 @@ def _content(before: Json, interfaces: dict[str, Json], routes: list[Route], wit
     links = read_links()
     wanted = dict(before)
     wanted["links"] = dict(before.get("links", {}))
-    texts = [text for text in before.get("routes", []) if _device(text) not in interfaces]
+    bound = _with_routes(interfaces)
+    texts = [text for text in before.get("routes", []) if _device(text) not in bound]
     rules, settings = list(before.get("rules", [])), dict(before.get("ipv6", {}))
     for name, entry in interfaces.items():
         if name in links:
@@ -198,7 +204,7 @@ def _content(before: Json, interfaces: dict[str, Json], routes: list[Route], wit
         found = ipv6.read(name)
         if found is not None and entry.get("pin") is not None:
             settings[name] = found._asdict()
-        for route in of_device(routes, name):
+        for route in of_device(routes, name) if name in bound else ():
             if route.family == IPV4 or _comes_with_boot(route):
                 texts += _boot_text(route, entry, with_lifts)
         fresh = [added["rule"] for added in entry.get("added", ()) if added.get("rule")]

@@ -24,6 +24,7 @@ def prepare(identity: str, changes: Sequence[Change]) -> dict[str, Json]:
         if change.prefix is not None or change.field == "persisted":
             message = f"{change.field} of {change.object} is not applied"
             raise ProbeError(message, object=change.object, advice="use the verbs lift, pin and persist for it")
+    forwards = bool(forwarding_interfaces())
     _require_no_forwarding(changes)
     if any(change.field == "route_mtu" for change in changes):
         daemons.require_none()
@@ -45,6 +46,9 @@ def prepare(identity: str, changes: Sequence[Change]) -> dict[str, Json]:
         }
         if name in pins and pins[name].waived:
             entry["exposure"] = "waived"
+        if forwards:
+            # Transit must see the raised link in both families, and a routing daemon's routes are not ours to keep.
+            entry.update(router=True, ipv6=None)
         if entry["pin"] is not None:
             added = plan_pin(link, entry["pin"], routes)
             entry["added"] = [added] if added else []
@@ -123,9 +127,9 @@ def _read_pin(link: Link, change: Change | None, routes: list[Route]) -> int | N
 
 
 def _require_bounded(link: Link, entry: Json, routes: list[Route]) -> None:
-    """Refuse to raise a link whose routes would grow with it."""
+    """Refuse to raise a link whose routes would grow with it, unless the host forwards: that is meant there."""
     size = entry["ip_mtu"]
-    if entry["pin"] is not None or size is None or size["to"] <= size["from"]:
+    if entry["pin"] is not None or entry.get("router") or size is None or size["to"] <= size["from"]:
         return
     for route, _mtu in loose(link.name, {"pin": size["from"]}, routes, Width(size["to"], link.ipv6_mtu)):
         message = f"raised to {size['to']}, {link.name} would send more by `{route.text}` before any path is proven"

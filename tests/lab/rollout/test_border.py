@@ -37,10 +37,39 @@ def outside(lab):
     return int(lab.lab.run("inet", "cat", "/sys/class/net/eth0/statistics/rx_bytes"))
 
 
-def test_a_border_whose_links_are_to_be_raised_is_refused_by_name(lab):
+# Sends a marked probe that no pin bounds, and prints who answered with which MTU (linux/errqueue.h, RFC 1191).
+ASK = """
+import select, socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, 10, 3)
+s.setsockopt(socket.IPPROTO_IP, 11, 1)
+s.connect((sys.argv[1], 47900))
+s.send(b"JUMBOPRB" + bytes(9000 - 28 - 8))
+select.select([], [], [s], 5)
+for _level, _kind, data in s.recvmsg(64, 512, socket.MSG_ERRQUEUE)[1]:
+    if len(data) >= 24:
+        print(socket.inet_ntoa(data[20:24]), struct.unpack("=IBBBBII", data[:16])[5])
+"""
+
+
+def test_a_border_is_raised_towards_the_fabric_and_answers_for_what_stays_at_1500(lab):
+    before = outside(lab)
     outcome = lab.play("rollout")
-    assert (outcome.status, outcome.report["verdict"]) == (2, "failed"), outcome.output
-    assert "border1:eth1: this machine routes for others" in outcome.output
+    assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
+    now = lab.ip_mtus()
+    assert (now["border1"]["eth1"], now["border1"]["eth2"], now["border1"]["eth3"]) == (9214, 9214, 1500)
+    assert (now["spine1"]["Ethernet9"], now["spine2"]["Ethernet9"], now["h1"]["eth0"]) == (9214, 9214, 9000)
+    routes = lab.lab.run("border1", "ip", "route", "show", "table", "all")
+    assert " mtu " not in routes, routes
+    booted = json.loads(lab.lab.run("border1", "cat", "/etc/jumbo-lab.json"))
+    assert (booted["links"]["eth1"], booted["links"].get("eth3", 1500)) == (9214, 1500)
+    reporter, mtu = lab.lab.run("h1", "python3", "-c", ASK, lab.lab.address("inet", "eth0")).split()
+    assert mtu == "1500"
+    assert reporter in lab.lab.run("border1", "ip", "-4", "address", "show")
+    wait_until(lambda: outside(lab) > before + (1 << 20), what="transfers to the internet")
+    assert lab.stalls() == []
+    back = lab.play("rollback")
+    assert (back.status, back.report["verdict"]) == (0, "passed"), back.output
     assert {mtu for ports in lab.ip_mtus().values() for mtu in ports.values()} == {1500}
 
 

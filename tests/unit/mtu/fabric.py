@@ -104,6 +104,22 @@ def with_ipv6(hosts: dict[str, Any]) -> dict[str, Any]:
     return hosts
 
 
+def with_borders(
+    hosts: dict[str, Any], number: int = 1, platform: str = "linux", outside: int = 1500
+) -> dict[str, Any]:
+    """Add borders on every spine; their eth9 leads out of the fabric, to a segment of the role wan."""
+    variables = hosts["spine1"]["variables"]
+    spines = [name for name in hosts if name.startswith("spine")]
+    for border in (f"border{n}" for n in range(1, number + 1)):
+        hosts[border] = _host(platform, ["borders"], variables)
+        for n, spine in enumerate(spines, 1):
+            ends = [f"{border}:eth{n}", f"{spine}:Ethernet{40 + int(border[6:])}"]
+            variables["jumbo_links"].append({"ends": ends, "routing": "static"})
+        wan = {"name": f"wan-{border}", "subnets": [f"198.51.{border[6:]}.0/24"], "role": "wan", "ip_mtu": outside}
+        variables["jumbo_segments"].append({**wan, "members": [f"{border}:eth9"]})
+    return hosts
+
+
 def with_boxes(hosts: dict[str, Any], *devices: str, waived: bool = True, **shared: Any) -> dict[str, Any]:
     """Make some switches boxes with one frame size for all ports; their reload is allowed, and no way out is asked."""
     variables = next(iter(hosts.values()))["variables"]
@@ -154,8 +170,9 @@ def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
             "saved": True,
             "unsaved_diff": "",
         }
-        if device.is_host:
-            found[name].update(routes=[], guard={"state": "none"}, persistence="lab-file", forwarding=False)
+        if device.platform == "linux":
+            kept = {"routes": [], "guard": {"state": "none"}, "persistence": "lab-file"}
+            found[name].update(kept, forwarding=not device.is_host)
         found[name].update(BOX if device.platform == "fastiron" else {})
     uplinks = topology.uplinks()
     for link in intent.links:

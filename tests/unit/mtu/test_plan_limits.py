@@ -165,16 +165,3 @@ def test_what_is_not_carried_out_yet_is_refused():
     intent, topology = load(hosts)
     with pytest.raises(InvalidIntent, match="stretched"):
         refuse_unsupported(Plan(()), intent, topology)
-
-
-def test_a_machine_that_routes_is_refused_by_name_unless_its_links_are_left_out():
-    hosts = inventory()
-    variables = hosts["h1"]["variables"]
-    hosts["border1"] = {"platform": "linux", "groups": ["borders"], "variables": variables}
-    variables["jumbo_links"].append({"ends": ["border1:eth1", "spine1:Ethernet9"], "routing": "static"})
-    told = unsupported(hosts)
-    assert "border1:eth1: this machine routes for others" in told
-    assert "Leave its links out of jumbo_links" in told
-    variables["jumbo_links"].pop()
-    intent, topology = load(hosts)
-    refuse_unsupported(planned(hosts), intent, topology)
