@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup able demo lab lab-down faults-help test lint types sanity unit lab-tests rollout-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
+.PHONY: help setup able checks demo lab lab-down faults-help test lint types sanity unit lab-tests rollout-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,7 +45,7 @@ unit: setup ## unit and property tests (fast, no namespaces)
 	pytest tests/unit tests/property -n 2
 
 lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
-	pytest tests/lab -n 2 --dist loadfile -m 'not long'
+	pytest tests/lab -n 2 --dist loadfile --no-loadscope-reorder -m 'not long'
 
 rollout-tests: able ## the whole roll-outs that lab-tests leaves out: more deaths, reboots and slow devices; half an hour
 	pytest tests/lab/rollout -n 2 --dist loadfile -m long
@@ -72,4 +72,7 @@ bench: setup ## planning and proving from 1,000 to 10,000 hosts; fleet_facts bes
 docs: setup ## the module reference, from the modules, under docs/reference/generated
 	tools/reference.sh
 
-test: able lint types sanity unit matrix-unit lab-tests scenario ## everything that CI runs
+checks: setup ## lint, types and sanity, side by side
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target sanity lint types
+
+test: able checks unit matrix-unit lab-tests scenario ## everything that CI runs

@@ -10,7 +10,6 @@ from typing import TypeVar
 import asyncssh
 
 from ..serving import Listener, ServedDevice, threads
-from ..ssh_key import host_key as host_key  # noqa: PLC0414 - where its users look for it
 from .cli import Cli
 from .device import JunosDevice
 from .netconf import END, Netconf

@@ -9,6 +9,11 @@ import pytest
 from lab_helpers import BUNDLED, RunningLab, lab_cli, need_namespaces, network, overlay, small_inventory
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the whole roll-outs: a long file that is begun last keeps one worker busy and the others waiting."""
+    items.sort(key=lambda item: "rollout" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
     """The bundled fabric on addresses of its own, with brisk traffic."""

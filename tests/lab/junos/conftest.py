@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.jumbo.fabric.lab.junos.device import JunosDevice
-from ansible_collections.jumbo.fabric.lab.junos.server import Handle, host_key, serve
+from ansible_collections.jumbo.fabric.lab.junos.server import Handle, serve
 from ansible_collections.jumbo.fabric.lab.plane import MacEntry, Neighbour, PortCounters
+from ansible_collections.jumbo.fabric.lab.ssh_key import host_key
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 from served_loop import loop_in_thread, quick_netconf
 
