@@ -154,6 +154,7 @@ class Walker:
         pairs = [pair["devices"] for pair in variables.get("jumbo_pairs", ())]
         self.cables = {}  # host's end -> ports of leafs
         self.neighbours = {}
+        self.firewalls = [name for name, host in hosts.items() if host["platform"] == "opnsense"]
         self.waived = {w["object"] for w in variables.get("jumbo_waivers", ()) if w["kind"] == "only_path"}
         self.peer = {}  # (leaf, other leaf of its pair) -> (port, port)
         for entry in variables["jumbo_links"]:
@@ -214,6 +215,18 @@ class Walker:
                 for middle in self._routes(leaf, stop):
                     for rest in self.delivery(stop, target):
                         yield [first, *middle, (gateway, rest[0][1] if rest else gateway, True), *rest]
+
+    def behind(self, device, member):
+        """Return what packets cross from a router of the fabric to a host, on every shortest way."""
+        gateways = {gateway.split(":")[0]: gateway for gateway in self.gateways[self.home[member]["name"]]}
+        nearest = min(self.distance(device, stop) for stop in gateways)
+        found = []
+        for stop in (stop for stop in gateways if self.distance(device, stop) == nearest):
+            for middle in self._routes(device, stop):
+                for rest in self.delivery(stop, member):
+                    found += [end for sender, receiver, _routed in (*middle, *rest) for end in (sender, receiver)]
+                    found.append(gateways[stop])
+        return dict.fromkeys(found)
 
     def delivery(self, leaf, target):
         """Yield the steps from a leaf to a member of its segment: by its own port, by the peer link, by the fabric."""
@@ -280,6 +293,7 @@ def faults(world, walker, device=None):
     for gateway, member in walker.deliveries:
         if sizes[gateway] > sizes[member]:
             yield f"{gateway} sends {sizes[gateway]} to {member}"
+    yield from reassembled(walker, sizes)
     for source in walker.hosts():
         if device in (None, source.split(":")[0]) and sent(world, source, None) > BASELINE:
             yield f"{source} sends {sent(world, source, None)} to everywhere"
@@ -313,6 +327,17 @@ def down(step, walker):
         if box not in walker.waived:
             found += [f"{step['id']}: {who} is cut off while {box} reloads" for who in alone(walker, box)]
     return found
+
+
+def reassembled(walker, sizes):
+    """Yield sentences about what a firewall may send, as large as its port, and something behind it does not take."""
+    for firewall in walker.firewalls:
+        for port, entry, device in walker.neighbours.get(firewall, ()):
+            for member in walker.hosts() if sizes[port] > BASELINE else ():
+                small = [end for end in walker.behind(device, member) if sizes[end] < sizes[port]]
+                small += [entry] if sizes[entry] < sizes[port] else []
+                if small:
+                    yield f"{port} sends {sizes[port]} it has reassembled to {member}: {small[0]} has {sizes[small[0]]}"
 
 
 def look(name, happened, world, walker):

@@ -21,7 +21,7 @@ SLOW = settings(max_examples=6, deadline=None, phases=NO_SHRINKING, suppress_hea
 
 
 @st.composite
-def fabrics(draw, leafs=6, igp=True, boxes=True):
+def fabrics(draw, leafs=6, igp=True, boxes=True, routers=("linux", "opnsense")):
     """Leaf-spine fabrics of all sorts: planes, racks, waves, an underlay that is large already, racks done already."""
     kind = draw(st.sampled_from(["routed", "routed", "paired", "stretched"]))
     shared = {
@@ -42,7 +42,7 @@ def fabrics(draw, leafs=6, igp=True, boxes=True):
             if isinstance(link, dict):
                 link["routing"] = "isis"
     if draw(st.integers(0, 3)) == 0:
-        hosts = with_borders(hosts, draw(st.integers(1, 2)))
+        hosts = with_borders(hosts, draw(st.integers(1, 2)), draw(st.sampled_from(routers)))
     if boxes and draw(st.booleans()):
         switches = sorted(name for name, host in hosts.items() if host["platform"] == "eos")
         hosts = with_boxes(hosts, *draw(st.lists(st.sampled_from(switches), min_size=1, max_size=2, unique=True)))
@@ -62,7 +62,7 @@ def prepared(fabric):
     hosts, underlay = fabric
     intent, topology = load(hosts)
     found = states(intent, underlay)
-    if len(hosts) % 3 == 0 and "border1" in found:  # drawn already: some borders forget what they are given
+    if len(hosts) % 3 == 0 and "persistence" in found.get("border1", {}):
         found["border1"].update(persistence=None)
     return hosts, intent, topology, found
 
@@ -80,7 +80,7 @@ def test_every_plan_satisfies_the_judge(fabric, data):
 
 
 @SLOW
-@given(fabrics(igp=False), st.data())  # the way back doesn't drain yet
+@given(fabrics(igp=False, routers=("linux",)), st.data())  # the way back neither drains nor begins with firewalls
 def test_limits_and_stops_leave_provable_plans(fabric, data):
     hosts, intent, topology, found = prepared(fabric)
     outside = data.draw(st.sets(st.sampled_from(sorted(intent.devices)), max_size=3))

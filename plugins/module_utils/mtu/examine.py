@@ -67,7 +67,10 @@ class Examiner:
         if not member.managed or not member.end:
             self._follow(moment, packet, last, ())
             return
-        for path in self.topology.paths(packet.source, member.end):
+        paths = self.topology.paths(packet.source, member.end)
+        if not paths and source is not packet.target:  # nobody knows how it gets there: by any gateway, then
+            self._follow(moment, packet, [(limit, None) for limit in self.limits.exits(packet.target)], ())
+        for path in paths:
             ways = [(limit, hop) for hop in path for limit in self.limits.hop(hop)]
             self._follow(moment, packet, [*ways, *last], path)
         domains = [source, packet.target] if source is not packet.target else [source]

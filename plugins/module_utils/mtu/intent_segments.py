@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any, Mapping
 
 from .intent_lists import known, read_end
-from .intent_types import Device, End, Member, Segment
+from .intent_types import Device, End, Member, Segment, port_under
 from .intent_values import IP_MTU_RANGE, ROLES, Where, choice, integer, ip_mtu, items, mapping, text
 
 SHAPE = "{name, vlan, subnets, role, ip_mtu, members}"
@@ -115,7 +115,7 @@ class SegmentReader:
         if (
             self.devices[end.device].is_host
             and names
-            and end.interface.split(".")[0] not in {n.split(".")[0] for n in names}
+            and port_under(end.interface) not in {port_under(n) for n in names}
         ):
             advice = "Correct the name, or add the interface to jumbo_links or jumbo_addresses"
             here.bad(

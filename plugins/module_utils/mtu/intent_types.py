@@ -16,6 +16,11 @@ def natural_key(text: str) -> tuple[Any, ...]:
     return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.split(r"(\d+)", text) if part)
 
 
+def port_under(interface: str) -> str:
+    """Return the port under a VLAN interface by its name (`eth1.10`, `lagg0_vlan20`), else the name itself."""
+    return re.split(r"\.|_vlan", interface, maxsplit=1)[0]
+
+
 class End(NamedTuple):
     """One interface of one device; `str()` is "device:interface"."""
 

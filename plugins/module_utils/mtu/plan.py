@@ -12,7 +12,7 @@ from .plan_cross import plan_cross
 from .plan_links import plan_links
 from .plan_rack import plan_racks
 from .plan_soak import plan_soak
-from .plan_stretched import plan_stretched
+from .plan_stretched import plan_firewalls, plan_stretched
 from .planner import Planner
 from .scope import Scope
 from .steps import Change, DeadMan, Gate, Outage, Plan, Step
@@ -48,6 +48,7 @@ def _make(
     plan_racks(planner)
     raised = plan_links(planner)
     plan_stretched(planner, raised)
+    raised = plan_firewalls(planner, raised)
     plan_cross(planner, raised)
     plan_soak(planner)
     if scope.problems:

@@ -44,33 +44,45 @@ class Raised:
     wave: int
 
 
-def plan_links(planner: Planner) -> Raised:
-    """Append a step per plane (or part of one), with its drain and undrain where it needs them."""
+def plan_links(planner: Planner, before: Raised | None = None) -> Raised:
+    """Append a step per plane (or part of one), with its drain and undrain where it needs them.
+
+    `before`: None for all links but those of firewalls that reassemble; what is raised already for these alone.
+    """
     works = {
         target.link: _work_on(planner, target) for target in map(planner.scope.link_target, planner.topology.uplinks())
     }
     chosen = STAGE in planner.intent.stages
-    planes = {name: [works[link] for link in links] for name, links in _planes(planner).items() if chosen}
+    named = {
+        name: [link for link in links if is_last(planner, link) == bool(before)] for name, links in _planes(planner)
+    }
+    planes = {name: [works[link] for link in links] for name, links in named.items() if chosen and links}
     todo = {
         name: [work for work in here if _may_change(planner, work)]
         for name, here in planes.items()
         if not _left_out(planner, name, here)
     }
     raised = {work.link for some in todo.values() for work in some}
-    row = Row(planner, STAGE, 1)
+    planner.raised |= raised
+    wave = before.wave if before else 0
+    row = Row(planner, STAGE, wave + 1)
     reload_boxes(row, (device for some in todo.values() for work in some for device in _boxes(planner, work)))
-    wave = row.taken
+    wave += row.taken
     for name, some in todo.items():
         for part in _parts(planner, name, [work for work in some if work.changes]):
-            wave += 1
-            _raise(planner, name, wave, part)
+            wave = _raise(planner, name, wave + 1, part)
     if chosen:
         _refuse_small(planner, works.values(), raised)
-    return Raised(_sizes(planner, works.values(), raised), wave)
+    return Raised(_sizes(planner, works.values(), planner.raised), wave)
 
 
-def _planes(planner: Planner) -> dict[str, list[Link]]:
-    """Return the links by plane; what joins the members of a pair stands first, borders last, by each of their links.
+def is_last(planner: Planner, link: Link) -> bool:
+    """Tell whether an end of a link sends what it has reassembled: it is raised after everything behind it."""
+    return any(planner.scope.reassembles(end.device) for end in link.ends)
+
+
+def _planes(planner: Planner) -> Iterable[tuple[str, list[Link]]]:
+    """Return (plane, its links); what joins the members of a pair stands first, borders last, by each of their links.
 
     A border sends what it forwards up to its own MTU, so its receivers are raised before it; each of its links is a
     step of its own, so that a failed one leaves it the others. Of a pair of borders the first named goes first.
@@ -83,13 +95,14 @@ def _planes(planner: Planner) -> dict[str, list[Link]]:
             border = next((end for end in link.ends if planner.intent.devices[end.device].is_border), None)
             if planner.topology.is_within_pair(link):
                 joins.setdefault(planner.topology.unit_of(link.a.device), []).append(link)
-            elif border:
+            elif border or is_last(planner, link):
+                border = border or next(end for end in link.ends if planner.scope.reassembles(end.device))
                 borders.setdefault(str(planner.topology.logical(border)), []).append(link)
             else:
                 planes.setdefault(plane, []).append(link)
     order = {device: place for pair in planner.intent.pairs for place, device in enumerate(pair.devices)}
     last = sorted(borders, key=lambda name: (order.get(name.split(":")[0], 0), natural_key(name)))
-    return {**joins, **planes, **{name: borders[name] for name in last}}
+    return {**joins, **planes, **{name: borders[name] for name in last}}.items()
 
 
 def _ends(planner: Planner, link: Link) -> list[End]:
@@ -130,6 +143,8 @@ def _left_out(planner: Planner, plane: str, works: Sequence[LinkWork]) -> bool:
     waiting = [text for device in lacking for text in planner.scope.reload_obstacles(device)]
     machines = dict.fromkeys(c.host for work in works for c in work.changes if not planner.scope.may_keep(c.host))
     waiting += [f"{host} cannot persist its MTU (waiver: no_dead_man)" for host in machines]
+    small = [segment.name for work in works for segment in planner.waiting_behind(work.link)]
+    waiting += [f"{', '.join(dict.fromkeys(small))} behind it stays small"] if small else []
     if waiting:
         planner.scope.note(f"The plane of {plane} is left out: {'; '.join(waiting)}.")
     return bool(blocked or waiting)
@@ -168,8 +183,11 @@ def _parts(planner: Planner, plane: str, works: Sequence[LinkWork]) -> list[list
     return [works for _devices, works in parts]
 
 
-def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -> None:
-    """Append one step for both ends of these links, between drain and undrain where some need that."""
+def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -> int:
+    """Append one step for both ends of these links, between drain and undrain where some need that.
+
+    What a firewall sends into is raised a wave before it. Returns the last wave used.
+    """
     changes: dict[tuple[str, str], Change] = {}
     pairs = []
     for work in works:
@@ -189,14 +207,22 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
     text = (
         f"Nobody is lifted across {plane} yet; both ends of each link change together, other planes stay as they are."
     )
-    gate = planner.gate("leg", pairs, sizes)
     outage = [Outage(str(link), READD_SECONDS) for link in readded]
+    first = [change for change in changes.values() if not planner.scope.reassembles(change.host)]
+    if first and len(first) < len(changes):
+        gate = planner.gate("leg", pairs, [planner.intent.baseline_ip_mtu])
+        before = f"{plane} sends no more than before; what it sends into goes first."
+        planner.add(STAGE, wave, "link", first, gate, before, outage=outage)
+        changes = {key: change for key, change in changes.items() if change not in first}
+        wave += 1
+    gate = planner.gate("leg", pairs, sizes)
     planner.add(STAGE, wave, "link", list(changes.values()), gate, text, atomic=True, outage=outage)
     if drained:
         text = f"Both ends of each link of {plane} are confirmed at their new size and no timer is armed."
         planner.add(
             STAGE, wave, "undrain", _drains(planner, drained, True, False), planner.gate("leg", pairs, sizes), text
         )
+    return wave
 
 
 def _needs_drain(planner: Planner, link: Link) -> bool:

@@ -65,8 +65,8 @@ def _boxes(planner: Planner, works: Mapping[str, Sequence[SegmentWork]], racks: 
 def _segments_by_rack(planner: Planner) -> dict[str, list[SegmentWork]]:
     found: dict[str, list[SegmentWork]] = {}
     for segment in planner.topology.jumbo_segments():
-        if len(planner.topology.units_in(segment)) > 1:
-            continue  # stretched over the fabric, which comes first: see plan_stretched.py
+        if len(planner.topology.units_in(segment)) > 1 or planner.scope.goes_last(segment):
+            continue  # stretched over the fabric, or behind a firewall: these come later, see plan_stretched.py
         found.setdefault(planner.rack_of(segment), []).append(planner.scope.work_on(segment))
     return {rack: found[rack] for rack in planner.topology.racks if rack in found}
 

@@ -11,7 +11,7 @@ import ipaddress
 from typing import Sequence
 
 from .intent_types import End, Segment
-from .plan_links import STAGE, Raised
+from .plan_links import STAGE, Raised, plan_links
 from .plan_rack import usable
 from .plan_reload import reload_boxes
 from .planner import Planner
@@ -23,13 +23,57 @@ from .wave import Row, expose, raise_gateways, raise_hosts, raise_ports
 def plan_stretched(planner: Planner, raised: Raised) -> None:
     """Append the steps of each stretched segment after the links that it crosses."""
     for segment in planner.topology.jumbo_segments():
-        if len(planner.topology.units_in(segment)) <= 1:
-            continue
-        work = planner.scope.work_on(segment)
-        if _too_small(planner, segment, raised):
-            continue
-        if usable(planner, STAGE, STAGE in planner.intent.stages, [work]):
-            raised.wave += _domain(planner, raised.wave + 1, work)
+        if _is_stretched(planner, segment) and not planner.scope.goes_last(segment):
+            _plan(planner, segment, raised)
+
+
+def plan_firewalls(planner: Planner, raised: Raised) -> Raised:
+    """Append the links and then the segments of firewalls that reassemble, after all that is behind them."""
+    raised = plan_links(planner, raised)
+    for segment in planner.topology.jumbo_segments():
+        if planner.scope.goes_last(segment):
+            small = [each.name for each in _behind(planner, segment) if not planner.is_ready(each)]
+            if small:
+                planner.scope.note(f"{segment.name} is left out: {', '.join(small)} behind its firewall stays small.")
+            else:
+                _plan(planner, segment, raised)
+    _expose(planner)
+    return raised
+
+
+def _expose(planner: Planner) -> None:
+    """List the segments of other roles behind a raised firewall: what it reassembles may be too large for them."""
+    raised = [
+        (step.id, change.to)
+        for step in planner.steps
+        for change in step.changes
+        if change.field == "ip_mtu" and planner.scope.reassembles(change.host)
+    ]
+    for segment in planner.intent.segments if raised else ():
+        routers = [end for end in planner.topology.gateways(segment) if not planner.scope.reassembles(end.device)]
+        if segment.role != "jumbo" and routers:
+            first, size = raised[0][0], max(to for _step, to in raised)
+            sentence = f"fragments that a firewall reassembles towards {segment.name} may leave it as {size}"
+            exposure = {"class": "reassembled", "segment": segment.name, "ip_mtu": size, "sentence": sentence}
+            planner.exposures.append({**exposure, "from_step": first, "to_step": raised[-1][0]})
+
+
+def _behind(planner: Planner, segment: Segment) -> list[Segment]:
+    """Return the other segments that a firewall reaches through this one: another router of it leads there."""
+    others = [end for end in planner.topology.gateways(segment) if not planner.scope.reassembles(end.device)]
+    return [each for each in planner.scope.fabric_segments() if each is not segment] if others else []
+
+
+def _is_stretched(planner: Planner, segment: Segment) -> bool:
+    return len(planner.topology.units_in(segment)) > 1
+
+
+def _plan(planner: Planner, segment: Segment, raised: Raised) -> None:
+    work = planner.scope.work_on(segment)
+    if _is_stretched(planner, segment) and _too_small(planner, segment, raised):
+        return
+    if usable(planner, STAGE, STAGE in planner.intent.stages, [work]):
+        raised.wave += _domain(planner, raised.wave + 1, work)
 
 
 def _too_small(planner: Planner, segment: Segment, raised: Raised) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Iterator, Sequence
 
-from .intent_types import End, Segment, natural_key
+from .intent_types import End, Link, Segment, natural_key
 from .routes import covers, merged, network
 from .scope import Scope
 from .spread import FEW
@@ -32,6 +32,7 @@ class Planner:
         self.steps: list[Step] = []
         self.exposures: list[dict[str, Any]] = []
         self.crossed: list[tuple[End, End]] = []  # pairs that are probed between racks
+        self.raised: set[Link] = set()  # links that this plan raises
         self.reloaded: set[str] = set()  # boxes whose reload is in the plan
         self.ready: dict[str, Segment] = {}  # by name
         self.done: dict[str, Segment] = {}  # those of `ready` whose steps are in the plan already
@@ -112,6 +113,12 @@ class Planner:
     def is_ready(self, segment: Segment) -> bool:
         """Tell whether a segment reaches its size in this plan."""
         return segment.name in self.ready
+
+    def waiting_behind(self, link: Link) -> list[Segment]:
+        """Return the segments behind a firewall's link that do not reach their size in this plan."""
+        if not any(self.scope.reassembles(end.device) for end in link.ends):
+            return []
+        return [segment for segment in self.scope.fabric_segments() if not self.is_ready(segment)]
 
     def hosts(self, segments: Iterable[Segment]) -> list[End]:
         """Return the host ends of these segments that take part, by name."""

@@ -20,6 +20,7 @@ from .limits import Limits
 from .live import Live
 from .moments import Moments
 from .proof_boxes import check_boxes
+from .proof_firewalls import Firewalls
 from .proof_rules import NotProven, check_rules
 from .steps import Plan
 from .topology import Topology
@@ -61,6 +62,7 @@ class _Prover:
         self.values = Values(live, plan, self.moments)
         self.limits = Limits(live, self.values)
         self.examiner = Examiner(live, self.limits, self.moments)
+        self.firewalls = Firewalls(live, self.values, self.limits, self.moments)
         self.adjacency = Adjacency(live, self.values, self.moments, plan)
         self.segments = self.topology.jumbo_segments()
         self._bounds: dict[str, Curve] = {}
@@ -80,6 +82,8 @@ class _Prover:
                 self._compare_first_hop(end, segment)
             for alike in _classes(self.values.track(end) for end in hosts):
                 self._compare_sender(hosts, alike, segment)
+        for moment, look in self.firewalls.looks(self.examiner.note):
+            self._look_at([moment], look)
         for moment, look in self.adjacency.looks():
             self._look_at([moment], look)
         for moment, _order, look in sorted(self.looks, key=lambda each: each[:2]):

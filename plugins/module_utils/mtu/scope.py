@@ -12,6 +12,7 @@ from .link_limit import LinkEnd, largest_common
 from .live import Live
 from .stacked import child_allows, parent_needs
 from .steps import Change
+from .traits import traits_of
 from .units import device_mtu
 
 
@@ -61,6 +62,22 @@ class Scope:
         """Return the IP MTU that a routed link needs for packets of that size, encapsulated."""
         return underlay_needs(size, self.intent.encapsulations)
 
+    def reassembles(self, device: str) -> bool:
+        """Tell whether a device sends what it has reassembled, as large as its egress allows."""
+        return traits_of(self.intent.devices[device].platform).reassembles
+
+    def goes_last(self, segment: Segment) -> bool:
+        """Tell whether a gateway of a segment reassembles: it is raised after everything behind it."""
+        return any(self.reassembles(gateway.device) for gateway in self.topology.gateways(segment))
+
+    def fabric_segments(self) -> list[Segment]:
+        """Return the jumbo segments that something else than a firewall routes for: these are behind a firewall."""
+        return [
+            segment
+            for segment in self.topology.jumbo_segments()
+            if any(not self.reassembles(gateway.device) for gateway in self.topology.gateways(segment))
+        ]
+
     def inner(self, size: int) -> int:
         """Return the largest packet that a routed link of that size carries, encapsulated."""
         return left_inside(size, self.intent.encapsulations, least=-size)
@@ -87,10 +104,11 @@ class Scope:
         """Return what a segment still lacks; empty where it is at its target."""
         l2: dict[End, Change] = {}
         hosts: list[Change] = []
-        for end in self.topology.hosts_in(segment):
-            for link in self.topology.access_links(end):
+        for end in [*self.topology.hosts_in(segment), *self.topology.gateways(segment)]:
+            for link in self.topology.access_links(end):  # a router on a port of its own has one too
                 port = self.topology.logical(link.other(link.end_on(end.device)))
                 l2.update(self._port_change(port, segment.ip_mtu, link.tagging))
+        for end in self.topology.hosts_in(segment):
             hosts += self._pin(end, segment.ip_mtu) + self._raise(end, segment.ip_mtu)
         joins: dict[End, Change] = {}
         for pair in dict.fromkeys(filter(None, map(self.topology.pair_of, self.topology.leafs_in(segment)))):
@@ -249,9 +267,15 @@ class Scope:
         return unknown if limit is None else child_allows(self._kind(end), limit)
 
     def link_target(self, link: Link) -> LinkTarget:
-        """Return what a routed link shall carry: the wish, clamped by either end and by what is in the cable."""
+        """Return what a routed link shall carry: the wish, clamped by either end and by what is in the cable.
+
+        A firewall that reassembles sends up to its own size, so it gets no more than everything behind it receives.
+        """
         ends = [self._link_end(self.topology.logical(port), link.tagging) for port in link.ends]
-        found = largest_common(str(link), self.intent.underlay_ip_mtu, ends, self.live.through_limit(link))
+        wish = self.intent.underlay_ip_mtu
+        if any(self.reassembles(end.device) for end in link.ends):
+            wish = min([wish, *(segment.ip_mtu for segment in self.fabric_segments())])
+        found = largest_common(str(link), wish, ends, self.live.through_limit(link))
         return LinkTarget(link, found.ip_mtu, found.limited_by, found.sentence)
 
     def _link_end(self, end: End, tagging: str) -> LinkEnd:

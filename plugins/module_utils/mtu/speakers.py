@@ -10,7 +10,7 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from .intent_types import End, Segment
+from .intent_types import End, Segment, port_under
 from .live import Live, network
 
 LOOPBACK = "loopback"
@@ -169,7 +169,7 @@ class _Strangers:
 
     def _stands_on(self, end: End, port: End) -> bool:
         names, interface = {port.interface, self.topology.logical(port).interface}, self.live.interface(end) or {}
-        below = {end.interface, end.interface.split(".")[0], interface.get("parent"), *(interface.get("members") or ())}
+        below = {end.interface, port_under(end.interface), interface.get("parent"), *(interface.get("members") or ())}
         parent = (self.live.interface(End(end.device, str(interface.get("parent")))) or {}).get("members") or ()
         return bool(names & {*below, *parent})
 

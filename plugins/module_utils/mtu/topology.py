@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterable
 
 from .graph import RoutedGraph
-from .intent_types import End, Intent, Link, Pair, Segment, natural_key
+from .intent_types import End, Intent, Link, Pair, Segment, natural_key, port_under
 from .paths import Hop, Paths
 from .racks import Rack, assign_racks, choose_canary
 from .spread import neighbours
@@ -23,7 +23,7 @@ class Topology:
         self._lag_of = {End(lag.device, port): End(lag.device, lag.name) for lag in intent.lags for port in lag.members}
         self._pair_of = {device: pair for pair in intent.pairs for device in pair.devices}
         self._members: dict[str, tuple[list[End], list[End]]] = {}
-        self._attached = {End(end.device, end.interface.split(".")[0]) for end in self._segment_of}
+        self._attached = {End(end.device, port_under(end.interface)) for end in self._segment_of}
         self._links_of: dict[End, list[Link]] = {}
         self._between: dict[frozenset[str], list[Link]] = {}
         self._access: dict[End, list[Link]] = {}
@@ -151,7 +151,7 @@ class Topology:
         return self._access[end]
 
     def _access_of(self, end: End) -> list[Link]:
-        links = self._links_of.get(end) or self._links_of.get(End(end.device, end.interface.split(".")[0]), [])
+        links = self._links_of.get(end) or self._links_of.get(End(end.device, port_under(end.interface)), [])
         return [link for link in links if self._is_access(link, link.end_on(end.device))]
 
     def _is_access(self, link: Link, near: End) -> bool:

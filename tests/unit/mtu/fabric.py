@@ -120,6 +120,32 @@ def with_borders(
     return hosts
 
 
+def with_firewalls(hosts: dict[str, Any]) -> dict[str, Any]:
+    """Let a firewall pair be the gateways of `dmz` on leaf1, a VLAN on a LAGG; fw2 is the backup."""
+    variables = hosts["spine1"]["variables"]
+    variables.setdefault("jumbo_lags", [])
+    members = ["leaf1:Vlan99"]
+    for n in (1, 2):
+        name = f"fw{n}"
+        hosts[name] = _host("opnsense", ["borders"], variables)
+        ports = [f"leaf1:Ethernet{30 + 2 * n + m}" for m in range(2)]
+        variables["jumbo_links"] += [[f"{name}:igb{m}", port] for m, port in enumerate(ports)]
+        variables["jumbo_lags"] += [{"device": name, "name": "lagg0", "members": ["igb0", "igb1"]}]
+        members.append(f"{name}:lagg0_vlan99")
+    variables["jumbo_pairs"] = [{"name": "fw", "devices": ["fw2", "fw1"], "peer_link": None}]
+    dmz = {"name": "dmz", "vlan": 99, "subnets": ["10.10.99.0/24"], "role": "jumbo", "members": members}
+    variables["jumbo_segments"].append(dmz)
+    return hosts
+
+
+def on_laggs(found: dict[str, Any]) -> None:
+    """Tell the interfaces of the firewalls as FreeBSD does: the VLAN stands on the LAGG."""
+    for name in ("fw1", "fw2"):
+        ports = found[name]["interfaces"]
+        ports["lagg0"] = interface("lagg0", 1500, kind="lagg", members=["igb0", "igb1"])
+        ports["lagg0_vlan99"].update(kind="vlan", parent="lagg0")
+
+
 def with_boxes(hosts: dict[str, Any], *devices: str, waived: bool = True, **shared: Any) -> dict[str, Any]:
     """Make some switches boxes with one frame size for all ports; their reload is allowed, and no way out is asked."""
     variables = next(iter(hosts.values()))["variables"]
@@ -176,9 +202,12 @@ def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
         found[name].update(BOX if device.platform == "fastiron" else {})
     uplinks = topology.uplinks()
     for link in intent.links:
+        small = any(intent.devices[end.device].platform == "opnsense" for end in link.ends)
         for end in link.ends:
             ports = found[end.device]["interfaces"]
-            ports[end.interface] = _port(intent.devices[end.device], end.interface, link in uplinks, underlay)
+            ports[end.interface] = _port(
+                intent.devices[end.device], end.interface, link in uplinks, 1500 if small else underlay
+            )
     for segment in intent.segments:
         for member in segment.members:
             if not member.managed or member.interface is None:
