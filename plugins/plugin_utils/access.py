@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_values import DEFAULT_RELOAD_WITHIN, RELOAD_WITHIN
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import short_name
 from ansible_collections.jumbo.fabric.plugins.module_utils.whoami import operator
@@ -21,10 +22,17 @@ DEFAULT_TIMEOUT = 30
 """Seconds that a device gets to answer one request."""
 
 PASSWORDS = {
+    "fastiron": ("ansible_password", "ansible_ssh_pass", "ansible_ssh_password"),
     "eos": ("ansible_password", "ansible_httpapi_pass", "ansible_httpapi_password"),
     "junos": ("ansible_password", "ansible_ssh_pass", "ansible_ssh_password"),
 }
-PORTS = {"eos": ("ansible_httpapi_port",), "junos": ("ansible_netconf_port", "ansible_port")}
+PORTS = {
+    "eos": ("ansible_httpapi_port",),
+    "fastiron": ("ansible_port",),
+    "junos": ("ansible_netconf_port", "ansible_port"),
+}
+KEYED = ("fastiron", "junos")
+"""Platforms that are reached over SSH, where a key may stand for the password."""
 KEY_FILES = ("ansible_ssh_private_key_file", "ansible_private_key_file")
 
 
@@ -47,10 +55,11 @@ def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) ->
         user=_value(variables, "ansible_user"),
         operator=operator(),
         password=_first(variables, PASSWORDS.get(platform, ())),
-        private_key_file=_first(variables, KEY_FILES) if platform == "junos" else None,
+        private_key_file=_first(variables, KEY_FILES) if platform in KEYED else None,
         enable_password=_value(variables, "ansible_become_password"),
         use_tls=_flag(variables, "ansible_httpapi_use_ssl", unset=True),
         validate_certs=_checks_identity(platform, variables),
+        reload_within=_number(host, variables, "jumbo_reload_within", RELOAD_WITHIN) or DEFAULT_RELOAD_WITHIN,
         timeout=_number(host, variables, "ansible_command_timeout", (1, 3600)) or DEFAULT_TIMEOUT,
     )
 
@@ -117,6 +126,8 @@ def _checks_identity(platform: str, variables: Mapping[str, Any]) -> bool:
     """Tell whether a device has to prove who it is; without known host keys most NETCONF inventories could not."""
     if platform == "junos":
         return _flag(variables, "ansible_netconf_host_key_checking", unset=False)
+    if platform == "fastiron":
+        return _flag(variables, "ansible_host_key_checking", unset=False)
     return _flag(variables, "ansible_httpapi_validate_certs", unset=True)
 
 

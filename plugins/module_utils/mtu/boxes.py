@@ -21,7 +21,7 @@ that reloads could not take back what is in the startup configuration):
 * `diff` tells the configuration line that is missing (none where it is configured), and that the box will reload.
 * `apply` goes on from wherever the box is: `jumbo` if it is not configured, `write memory` if it is not saved (refused
   where running and startup differ in anything else: we never save for others), reload, wait until a new login finds a
-  box that was started after it (at most traits.reload_seconds), then read back `active`, the ports that were up, and
+  box that was started after it (at most `jumbo_reload_within`), then read back `active`, the ports that were up, and
   that nothing but `jumbo` has changed in the configuration. `within` is 0.
 * `confirm` reads back that it is active and saved.
 * `revert` leaves `jumbo` on, in whatever state it is: a box that receives more harms nobody, a second reload does. It

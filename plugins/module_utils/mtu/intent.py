@@ -156,6 +156,7 @@ def _build(
         max_wave=values["jumbo_max_wave"],
         allow_reload=values["jumbo_allow_reload"],
         reload_window=values["jumbo_reload_window"],
+        reload_within=values["jumbo_reload_within"],
         waivers=read_waivers(where["jumbo_waivers"], given["jumbo_waivers"]),
         canary=tuple(name for name, device in devices.items() if "canary" in device.groups),
     )

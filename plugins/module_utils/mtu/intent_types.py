@@ -174,6 +174,7 @@ class Intent:
     max_wave: int
     allow_reload: bool
     reload_window: str
+    reload_within: int
     waivers: tuple[Waiver, ...]
     canary: tuple[str, ...]
 

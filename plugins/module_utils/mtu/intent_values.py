@@ -28,6 +28,7 @@ IP_MTU_RANGE = (LEAST_INSIDE, 9214)  # from the least that IPv6 allows to the mo
 DEFAULT_IP_MTU = 9000
 DEFAULT_UNDERLAY = 9214
 DEFAULT_BASELINE = 1500
+DEFAULT_RELOAD_WITHIN, RELOAD_WITHIN = 600, (10, 7200)  # about 90 s are reported, longer with PoE or firmware updates
 DEFAULT_CONFIRM_WITHIN = 300  # seconds
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -240,6 +241,9 @@ SCALARS: dict[str, Scalar] = {
     "jumbo_max_wave": Scalar(4, lambda w, v, d: integer(w, v, d, (1, 1000), "the size of a wave (switches)")),
     "jumbo_allow_reload": Scalar(False, boolean),
     "jumbo_reload_window": Scalar("always", window),
+    "jumbo_reload_within": Scalar(
+        DEFAULT_RELOAD_WITHIN, lambda w, v, d: integer(w, v, d, RELOAD_WITHIN, "the time to be back (seconds)")
+    ),
     "jumbo_resume": Scalar("auto", lambda w, v, d: choice(w, v, d, RESUME)),
 }
 LISTS = ("jumbo_links", "jumbo_lags", "jumbo_pairs", "jumbo_segments", "jumbo_waivers")

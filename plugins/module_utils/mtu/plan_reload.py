@@ -16,7 +16,6 @@ from .intent_types import End, natural_key
 from .planner import Planner
 from .platform_table import BOX_FRAME, BOX_FRAME_JUMBO
 from .steps import Change, Outage
-from .traits import traits_of
 from .wave import Row
 
 NAMED = 4  # so many that lose their way are named
@@ -36,8 +35,7 @@ def _reload(row: Row, device: str) -> None:
     planner = row.planner
     frames = (BOX_FRAME_JUMBO if planner.live.box(device) != BOX_FRAME else BOX_FRAME, BOX_FRAME_JUMBO)
     change = Change(device, boxes.OBJECT, "jumbo", False, True, *frames)
-    seconds = traits_of(planner.intent.devices[device].platform).reload_seconds
-    outage = [Outage(str(link), seconds) for link in links_of(planner.topology, device)]
+    outage = [Outage(str(link), planner.intent.reload_within) for link in links_of(planner.topology, device)]
     gate = planner.gate("cross_rack", _across(planner, device), [planner.intent.baseline_ip_mtu], ecmp=True)
     text = f"No other box is down, no link is drained; {device} is alone in its step, and what it sends stays as it is."
     row.add("reload", [change], gate, text, outage=outage)

@@ -44,6 +44,7 @@ PLATFORMS: Mapping[str, Platform] = {
         _IDENTITY,
         "box",
         "`ip mtu` of a ve or routed port; `jumbo` is the box's frame size: FastIron 08.0.60 Layer 3 guide",
+        fields=frozenset({"ip_mtu", "jumbo"}),
     ),
     "junos": Platform(
         LAYER2,

@@ -1,7 +1,6 @@
 """What the planner must know about platforms beyond sizes: one row each. Sizes are bytes of IP packet.
 
 * `readds`: a change of MTU takes the interface down and up (Juniper: "the interface is deleted and re-added").
-* `reload_seconds`: how long a reload may take until ports forward again, the longest that is reported.
 * `reassembles`: it puts fragments together before it forwards them (pf): what it sends may be as large as its egress.
 * `dead_man`: what takes a change back by itself: the device's `commit_timer`, a `guard` process on the machine, a job
   of its at(1) (`at_job`).
@@ -17,7 +16,6 @@ class Traits:
     """One platform's row."""
 
     readds: bool = False
-    reload_seconds: int = 0
     dead_man: str = "commit_timer"
     reassembles: bool = False
 
@@ -25,7 +23,6 @@ class Traits:
 _PLAIN = Traits()
 _TRAITS = {
     "junos": Traits(readds=True),
-    "fastiron": Traits(reload_seconds=600),
     "linux": Traits(dead_man="guard"),
     "opnsense": Traits(dead_man="at_job", reassembles=True),
 }

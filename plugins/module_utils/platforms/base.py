@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Mapping, Protocol, Sequence
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Unreachable
+
 Change = Mapping[str, Any]
 """One plan change of this device: {object, field, from, to, ...}; MTU values in bytes of IP packet."""
 
@@ -27,6 +29,8 @@ class Access:
     use_tls: bool = True
     validate_certs: bool = True
     timeout: float = 30.0
+    reload_within: float = 600.0
+    """Seconds that a box gets to be back from a reload with all of its ports."""
     operator: str | None = None
     """Who runs this, `user@controller`: a host's guard tells it to whoever meets it."""
     other_secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -40,6 +44,10 @@ class Access:
     def secrets(self) -> tuple[str, ...]:
         """Return what must never appear in a result or a log."""
         return tuple(value for value in (self.password, self.enable_password, *self.other_secrets) if value)
+
+
+class NoAnswer(Unreachable):
+    """A request that was sent and not answered: whether it was carried out is unknown."""
 
 
 class Driver(Protocol):

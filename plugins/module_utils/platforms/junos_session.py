@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import Entry, Port
 
 try:
@@ -35,10 +35,6 @@ GOODBYE = 3
 
 MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
 """What reading an answer raises that has not the shape it should have."""
-
-
-class NoAnswer(Unreachable):
-    """A request that was sent and not answered: whether it was carried out is unknown."""
 
 
 class Session:

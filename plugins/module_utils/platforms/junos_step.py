@@ -13,8 +13,8 @@ from typing import Callable, Mapping, Sequence
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_state
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import NoAnswer, Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import Entry, Statements
 
 Mtus = Mapping[str, "int | None"]

@@ -1,7 +1,8 @@
-"""What FastIron (Brocade, Ruckus ICX) prints: `show interfaces` and ping.
+"""What FastIron (Brocade, Ruckus ICX) prints: `show interfaces`, LLDP, version and ping. The texts are templates.
 
-The MTU line has three forms: `MTU 1500 bytes, encapsulation ethernet`, `IP MTU 10240 bytes`, and `MTU 10200 bytes`. The
-last is the frame size of a box with active `jumbo`: it says what is accepted, not what an IP interface sends.
+`MTU 10200 bytes` is the frame size of a box with active `jumbo`: it says what is accepted, not what an IP interface
+sends. That of a routed port or a virtual interface stands behind its address. A text alone does not tell which port is
+switched; what the driver makes of it is in fastiron_state.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import re
 from typing import Any
 
 from ..mtu.capability import box_receives
+from . import fastiron_templates as templates
 
-_HEADER = re.compile(
-    r"^(?P<name>\S.*?) is (?P<state>up|down|disabled|empty|[a-z ]+), line protocol is (?P<line>\w+)", re.MULTILINE
-)
-_MTU = re.compile(r"\b(?P<ip>IP )?MTU (?P<size>\d+) bytes")
-_SENDING = re.compile(r"Sending (\d+), \d+-byte")
+_SENDING = re.compile(r"Sending (\d+), (\d+)-byte")
 _SUCCESS = re.compile(r"Success rate is (\d+) percent \((\d+)/(\d+)\)")
+_UPTIME = re.compile(r"uptime is\s+(?P<words>[^\n]*)")
+_UNITS = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
+_COUNTED = ("runts", "crc", "input_errors", "input_packets")
 
 
 def parse_ping(text: str) -> dict[str, Any]:
@@ -37,49 +38,54 @@ def parse_ping(text: str) -> dict[str, Any]:
     }
 
 
+def ping_size(text: str) -> int | None:
+    """Return the ICMP payload that the box says it sends: older releases round what they do not take."""
+    sending = _SENDING.search(text)
+    return int(sending.group(2)) if sending else None
+
+
 def parse_interfaces(output: Any) -> list[dict[str, Any]]:
     """Read the text of `show interfaces`."""
-    found = list(_HEADER.finditer(str(output)))
-    ends = [match.start() for match in found[1:]] + [len(output)]
-    return [_interface(match, output[match.start() : end]) for match, end in zip(found, ends)]
+    return [_interface(found) for found in templates.parse(templates.INTERFACES, str(output))]
 
 
-def _interface(header: re.Match[str], block: str) -> dict[str, Any]:
-    name = header["name"].strip()
-    line = _MTU.search(block)
-    number = int(line["size"]) if line else None
-    plain, jumbo = box_receives(jumbo=False), box_receives(jumbo=True)
-    is_frame = bool(line and not line["ip"] and number and number >= jumbo)  # no IP interface sends that much
-    receive = jumbo if is_frame else plain if number == plain else None
-    addresses = re.findall(r"Internet address is (\d\S+?),?\s", block)
-    trunk = re.search(r"Member of active trunk ports .*Lag Interface is (\S+)", block)
+def _interface(found: dict[str, Any]) -> dict[str, Any]:
+    name = found["name"]
+    number = _number(found, "l3_mtu") or _number(found, "ip_mtu") or _number(found, "mtu")
+    addresses = [found[key] for key in ("address", "ipv6") if key in found]
+    is_l3 = "l3_mtu" in found or bool(addresses)
+    is_frame = "mtu" in found and not is_l3 and is_jumbo(number)  # no IP interface sends that much
+    plain = box_receives(jumbo=False)
+    receive = box_receives(jumbo=True) if is_frame else plain if number == plain else None
     return {
         "name": name,
         "kind": _kind(name, bool(addresses)),
         "ip_mtu": None if is_frame else number,
-        "mru": None if _is_l3(name, addresses) else receive,
+        "mru": None if is_l3 else receive,
         "device_mtu": number,
         "configured_mtu": None,
         "persisted_mtu": None,
         "max_ip_mtu": None,
-        "parent": trunk.group(1) if trunk else None,
+        "parent": None if name.startswith("Lag ") else found.get("lag"),
         "members": None,
-        "oper_up": header["line"] == "up",
+        "oper_up": found["up"] == "up",
         "addresses": addresses,
         "counters": {
-            "oversize": _search(r"(\d+) giants", block),
-            "runts": _search(r"(\d+) runts", block),
-            "crc": _search(r"(\d+) CRC", block),
-            "input_errors": _search(r"(\d+) input errors", block),
+            "oversize": _number(found, "giants"),
             "length_errors": None,
-            "input_packets": _search(r"(\d+) packets input", block),
+            **{key: _number(found, key) for key in _COUNTED},
         },
         "neighbours": None,
     }
 
 
-def _is_l3(name: str, addresses: list[str]) -> bool:
-    return bool(addresses) or name.lower().startswith("ve")
+def is_jumbo(frame: int | None) -> bool:
+    """Tell whether the frame size that a switched port prints is that of a box with active `jumbo`."""
+    return frame is not None and frame >= box_receives(jumbo=True)
+
+
+def _number(found: dict[str, Any], key: str) -> int | None:
+    return int(found[key]) if key in found else None
 
 
 def _kind(name: str, routed: bool) -> str:
@@ -95,6 +101,37 @@ def _kind(name: str, routed: bool) -> str:
     return "routed" if routed else "switched"
 
 
-def _search(pattern: Any, text: str) -> int | None:
-    match = re.search(pattern, text)
-    return int(match.group(1)) if match else None
+def parse_neighbours(text: str) -> dict[str, list[dict[str, Any]]]:
+    """Read `show lldp neighbors detail`: {local port's number: [{host, interface, max_frame}]}."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in templates.parse(templates.NEIGHBOURS, text):
+        told = [
+            {
+                "host": one.get("host"),
+                "interface": one.get("port_id") or one.get("description"),
+                "max_frame": _number(one, "max_frame"),
+            }
+            for one in entry.get("neighbours", [])
+        ]
+        found.setdefault(entry["port"], []).extend(told)
+    return found
+
+
+def parse_version(text: str) -> dict[str, Any]:
+    """Read `show version`: {model, version, up_seconds}, None for what it does not tell."""
+    units = templates.parse(templates.VERSION, text)
+    first = units[0] if units else {}
+    hardware = re.search(r"\b(ICX ?\d{4}\S*|F[EWCL][SX]\S*)", str(first.get("hardware", "")))
+    uptime = _UPTIME.search(text)
+    parts = re.findall(r"(\d+)\s+(day|hour|minute|second)", uptime.group("words")) if uptime else []
+    return {
+        "model": first.get("model") or (hardware.group(1) if hardware else None),
+        "version": first.get("version"),
+        "up_seconds": sum(int(number) * _UNITS[unit] for number, unit in parts) if parts else None,
+    }
+
+
+def parse_statistics(text: str) -> dict[str, int]:
+    """Read `show statistics ethernet ...`: {port's number: InGiantPkts}, for those ports that show it."""
+    found = templates.parse(templates.STATISTICS, text)
+    return {entry["port"]: int(entry["giants"]) for entry in found if "giants" in entry}

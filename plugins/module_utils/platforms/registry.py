@@ -12,6 +12,7 @@ _HERE = "ansible_collections.jumbo.fabric.plugins.module_utils.platforms"
 
 DRIVERS = {
     "eos": ("eos", "EosDriver"),
+    "fastiron": ("fastiron", "FastironDriver"),
     "junos": ("junos", "JunosDriver"),
     "linux": ("linux", "LinuxDriver"),
 }

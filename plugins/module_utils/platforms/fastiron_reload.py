@@ -1,0 +1,181 @@
+"""Large frames on a FastIron box: `jumbo`, a save, a reload, and everything back that was there before.
+
+The running configuration reads the same before and after the reload, so only the frame size that ports print counts.
+Nothing takes a reload back: what was saved is what boots. Leaving `jumbo` on harms nobody, so that is what a failure
+after the reload does. Before it, a line of ours that was not saved is taken out again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import replace
+from typing import Any, Mapping
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import asked, looked
+
+BETWEEN_LOGINS = 1.0
+LOGIN_TIMEOUT = 10.0
+UPTIME_SLACK = 5
+STAYS_ON = (
+    "`jumbo` stays on: a box that takes more harms nobody, and ending it takes `no jumbo`, a save and a second reload"
+)
+
+
+class Reload:
+    """The one way by which a box gets its large frames."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+
+    # ------------------------------------------------------------------ what would be done
+
+    def difference(self) -> str:
+        """Return what would be typed, as a difference; "" where large frames are active and saved."""
+        interfaces, saved, running = asked(self.access, looked)
+        jumbo = fastiron_state.jumbo_of(interfaces, saved, running)
+        lines = [] if jumbo["configured"] else [f"+{words.JUMBO}"]
+        if not jumbo["active"]:
+            lines.append("(a save and a reload: every port of the box is down for minutes)")
+        elif not jumbo["saved"]:
+            lines.append("(a save)")
+        return "\n".join(lines)
+
+    # ------------------------------------------------------------------ doing it
+
+    def run(self) -> dict[str, Any]:
+        """Go on from wherever the box is; return {changed, diff, before}: `before` is what was up."""
+        interfaces, saved, running = asked(self.access, looked)
+        self._refuse_unsaved(fastiron_state.unsaved_of(saved, running))
+        jumbo = fastiron_state.jumbo_of(interfaces, saved, running)
+        up = fastiron_state.ports_up(interfaces)
+        difference = self.difference()
+        if not difference:
+            return {"changed": False, "diff": "", "before": up}
+        if not (jumbo["configured"] and jumbo["saved"]):
+            self._configure_and_save(added=not jumbo["configured"])
+        if not jumbo["active"]:
+            booted = self._reload()
+            self._wait(booted, up)
+        self.check()
+        after = asked(self.access, Session.configs)[1]
+        others = words.difference(running.without(()), after.without(()))
+        if others:
+            raise JumboError(
+                f"its configuration is not what it was before the reload:\n{others}",
+                host=self.access.host,
+                advice="Something writes it (a controller, `manager registrar`). Nothing above it is raised.",
+            )
+        return {"changed": True, "diff": difference, "before": up}
+
+    def _refuse_unsaved(self, unsaved: str) -> None:
+        if unsaved:
+            raise JumboError(
+                f"running and saved configuration differ, and a reload would lose it:\n{unsaved}",
+                host=self.access.host,
+                advice="Save it or undo it, then run it again: we never save for others.",
+            )
+
+    def _configure_and_save(self, *, added: bool) -> None:
+        try:
+            self._write(words.JUMBO if added else None, save=True)
+        except NoAnswer as failure:
+            saved, _running = asked(self.access, Session.configs)
+            if not saved.has_jumbo:
+                self._take_out(failure, added=added)
+                raise
+        except JumboError as failure:
+            self._take_out(failure, added=added)
+            raise
+
+    def _write(self, line: str | None, *, save: bool) -> None:
+        with Session(self.access) as session:
+            if line:
+                session.configure([line])
+                _saved, running = session.configs()
+                if running.has_jumbo is line.startswith("no "):
+                    raise JumboError(
+                        f"`{line}` was typed, and the configuration reads as before", host=self.access.host
+                    )
+            if save:
+                session.save()
+
+    def _take_out(self, failure: JumboError, *, added: bool) -> None:
+        """Take our unsaved line out again; what cannot be said of it is added to the failure."""
+        try:
+            saved, running = asked(self.access, Session.configs)
+            if added and running.has_jumbo and not saved.has_jumbo:
+                self._write(f"no {words.JUMBO}", save=False)
+        except JumboError as more:
+            note = f"`jumbo` may stand in its running configuration, not saved and not active: {more.message}"
+            failure.advice = f"{failure.advice or ''} {note}".strip()
+
+    def _reload(self) -> float:
+        """Reload; return the time after which the box must have booted. Whether an unanswered one began, is seen."""
+        with Session(self.access) as session:
+            self._refuse_scheduled(session)
+            began = time.monotonic()
+            with contextlib.suppress(NoAnswer):  # it is waited for: a box that did not reload is found by its uptime
+                session.reload()
+        return began
+
+    def _refuse_scheduled(self, session: Session) -> None:
+        shown = session.may_show("show reload")
+        if shown is not None and not words.NOT_THERE.search(shown):
+            message = f"a reload is scheduled already: {' '.join(shown.split())}"
+            raise JumboError(message, host=self.access.host, advice="Cancel it (`reload cancel`) or wait for it.")
+
+    # ------------------------------------------------------------------ waiting
+
+    def _wait(self, began: float, up: list[str]) -> None:
+        """Wait for a login, for a box that booted after `began`, for its frame size, then for what was up before."""
+        give_up, seen = began + self.access.reload_within, "its SSH port does not answer"
+        while time.monotonic() < give_up:
+            try:
+                seen = self._missing(began, up)
+            except AccessDenied:
+                raise
+            except Unreachable as failure:
+                seen = failure.message
+            if not seen:
+                return
+            time.sleep(BETWEEN_LOGINS)
+        raise Unreachable(
+            f"it is not back {self.access.reload_within:g} s after its reload: {seen}",
+            host=self.access.host,
+            object=words.JUMBO,
+            advice="Look at its console. What it has saved has `jumbo`, which may stay; nothing else was changed.",
+        )
+
+    def _missing(self, began: float, up: list[str]) -> str:
+        """Return what is not as it must be yet, "" where everything is."""
+        patient = min(LOGIN_TIMEOUT, self.access.timeout)
+        with Session(replace(self.access, timeout=patient)) as session:
+            told = parse_fastiron.parse_version(session.show("show version"))["up_seconds"]
+            if told is None or told > time.monotonic() - began + UPTIME_SLACK:
+                return f"it has not restarted (up for {told} s)"
+            interfaces, _saved, _running = looked(session)
+            if fastiron_state.is_active(interfaces) is not True:
+                return "its ports do not print large frames"
+            down = [name for name in up if not interfaces.get(name, {}).get("oper_up")]
+            return f"not up again: {', '.join(down)}" if down else ""
+
+    def check(self) -> None:
+        """Raise unless large frames are configured, saved and active."""
+        interfaces, saved, running = asked(self.access, looked)
+        jumbo: Mapping[str, bool | None] = fastiron_state.jumbo_of(interfaces, saved, running)
+        missing = [word for word, is_so in jumbo.items() if is_so is not True]
+        if missing:
+            message = f"its large frames are not {' and not '.join(missing)}{self._sizes(interfaces)}"
+            raise JumboError(message, host=self.access.host, object=words.JUMBO, advice="Look at `show interfaces`.")
+
+    @staticmethod
+    def _sizes(interfaces: Interfaces) -> str:
+        sizes = {one["device_mtu"] for one in interfaces.values() if one["kind"] in ("switched", "member")}
+        return f": its ports print {', '.join(str(size) for size in sorted(map(str, sizes)))}" if sizes else ""

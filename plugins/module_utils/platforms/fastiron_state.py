@@ -1,0 +1,140 @@
+"""A FastIron box's state, from what it prints: show interfaces, both configurations, LLDP. No I/O.
+
+All ports of a box have one frame size. A switched port has no IP MTU of its own; whether a port is switched, the
+configuration tells. What the box takes in is known of a box as a whole: see mtu/boxes.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Sequence
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.capability import box_receives
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_fastiron
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
+
+Interfaces = Dict[str, Dict[str, Any]]
+
+
+def interfaces_of(shown: str, saved: Config, running: Config) -> Interfaces:
+    """Return {name: interface} of `show interfaces`."""
+    lags, vlans = running.lags(), running.vlans()
+    lag_of = {number: lag for lag, numbers in lags.items() for number in numbers}
+    found: Interfaces = {}
+    for parsed in parse_fastiron.parse_interfaces(shown):
+        name = parsed["name"].replace("Lag ", "")
+        number = words.number_of(name)
+        lag = None if name in lags else lag_of.get(number) or parsed["parent"]
+        kind = _kind(name, parsed["kind"], lag, routed=running.is_routed(name))
+        found[name] = {
+            **parsed,
+            "name": name,
+            "kind": kind,
+            "parent": lag,
+            "ip_mtu": None if kind in ("switched", "lag", "member") else parsed["ip_mtu"],
+            "mru": None,
+            "configured_mtu": running.ip_mtu(name),
+            "addresses": running.addresses(name) or parsed["addresses"],
+            "vlans": [[vlan, vlan] for vlan in sorted(vlans.get(number, []))] if kind != "management" else None,
+        }
+    _add_members(found, lags)
+    active = is_active(found)
+    for interface in found.values():
+        _settle(interface, saved, active)
+    return found
+
+
+def _kind(name: str, parsed: str, lag: str | None, *, routed: bool) -> str:
+    if parsed in ("svi", "management", "loopback"):
+        return parsed
+    if words.command_of(name) == f"lag {words.number_of(name)}":
+        return "routed" if routed else "lag"
+    if lag:
+        return "member"
+    return "routed" if routed or parsed == "routed" else "switched"
+
+
+def _add_members(found: Interfaces, lags: Mapping[str, Sequence[str]]) -> None:
+    names = {words.number_of(name): name for name in found if (words.command_of(name) or "").startswith("ethernet")}
+    for lag, numbers in lags.items():
+        if lag in found:
+            found[lag]["members"] = [names[number] for number in numbers if number in names]
+
+
+def _settle(interface: dict[str, Any], saved: Config, active: bool | None) -> None:
+    """Add what the box takes in, and what a reboot would bring."""
+    kind, stated = interface["kind"], saved.ip_mtu(interface["name"])
+    if kind in ("switched", "lag", "member") and active is not None:
+        interface["mru"] = box_receives(jumbo=active)
+    if kind in ("routed", "svi"):
+        same = stated == interface["configured_mtu"]
+        interface["persisted_mtu"] = interface["ip_mtu"] if same else stated or words.DEFAULT_IP_MTU
+    else:
+        interface["persisted_mtu"] = interface["ip_mtu"]
+
+
+def is_active(interfaces: Interfaces) -> bool | None:
+    """Tell whether large frames are active, by the frame size that all ports print; None where none tells it.
+
+    Routed ports print their own size instead: one above 1500 is only taken by a box whose large frames are active.
+    """
+    frames = [
+        interface["device_mtu"]
+        for interface in interfaces.values()
+        if interface["kind"] in ("switched", "member") and interface["device_mtu"] is not None
+    ]
+    if frames:
+        return all(parse_fastiron.is_jumbo(frame) for frame in frames)
+    sizes = [interface["ip_mtu"] or 0 for interface in interfaces.values() if interface["kind"] in ("routed", "svi")]
+    return True if any(size > words.DEFAULT_IP_MTU for size in sizes) else None
+
+
+def jumbo_of(interfaces: Interfaces, saved: Config, running: Config) -> dict[str, bool | None]:
+    """Return how far `jumbo` is: {configured, saved, active}."""
+    return {"configured": running.has_jumbo, "saved": saved.has_jumbo, "active": is_active(interfaces)}
+
+
+def add_neighbours(interfaces: Interfaces, shown: str | None) -> None:
+    """Add who is at the far end of each port; what runs no LLDP tells nothing of it."""
+    if shown is None or shown.strip().lower().startswith("lldp is not"):
+        return
+    by_number = parse_fastiron.parse_neighbours(shown)
+    for name, interface in interfaces.items():
+        if (words.command_of(name) or "").startswith("ethernet"):
+            interface["neighbours"] = by_number.get(words.number_of(name), [])
+
+
+def unsaved_of(saved: Config, running: Config) -> str:
+    """Return what differs between both configurations; `jumbo` alone is told as what it is, not as somebody's edit."""
+    return words.difference(saved.without((), jumbo=True), running.without((), jumbo=True))
+
+
+def pending_of(shown: str | None, saved: Config, running: Config) -> dict[str, Any]:
+    """Return what waits: a scheduled reload. Its time may be told wrongly by the box, so none is told (FI-276656).
+
+    Whose it is, the box does not say: ours is there only while nothing but an `ip mtu` is not saved.
+    """
+    if shown is None or words.NOT_THERE.search(shown):
+        return {"owner": "none", "name": None, "seconds_left": None, "kind": None, "advice": None}
+    differs = words.difference(saved, running).splitlines()
+    ours = bool(differs) and all(_is_mtu(line) for line in differs)
+    advice = "It reloads the box: `reload cancel` takes it back. What is not saved is lost by it."
+    name = " ".join(shown.split())[:100]
+    return {
+        "owner": "ours" if ours else "foreign",
+        "name": name,
+        "seconds_left": None,
+        "kind": "reload",
+        "advice": advice,
+    }
+
+
+def _is_mtu(line: str) -> bool:
+    return line[1:].strip().startswith(("ip mtu", "interface "))
+
+
+def ports_up(interfaces: Interfaces) -> list[str]:
+    """Return the ports and LAGs that are up, management left out."""
+    return [
+        name for name, one in interfaces.items() if one["oper_up"] and one["kind"] not in ("management", "loopback")
+    ]

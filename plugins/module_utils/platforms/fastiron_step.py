@@ -1,0 +1,214 @@
+"""One step's `ip mtu` on a FastIron box: written, read back, saved or taken back.
+
+There is no candidate and no confirmed commit: a line takes effect at once, and only `write memory` keeps it. Raising
+what an interface sends costs nobody the way back, unless management crosses that very interface: then a scheduled
+reload to the saved configuration is the dead-man. A line without an answer may have been taken: it is read, not sent
+again.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any, Callable, Mapping, Sequence, TypeVar
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
+
+AGAIN = "Read the device again and make a new plan."
+UNSAVED = "somebody else's change is not saved, and we do not save for others: what boots is not what runs"
+Result = TypeVar("Result")
+
+
+def asked(access: Access, question: Callable[[Session], Result]) -> Result:
+    """Ask on a connection of its own; a question that gets no answer is asked once more, from a new one."""
+    try:
+        with Session(access) as session:
+            return question(session)
+    except NoAnswer:
+        with Session(access) as session:
+            return question(session)
+
+
+def looked(session: Session) -> tuple[Interfaces, Config, Config]:
+    """Return the interfaces, what is saved, and what runs."""
+    saved, running = session.configs()
+    return fastiron_state.interfaces_of(session.show("show interfaces"), saved, running), saved, running
+
+
+class Step:
+    """The `ip mtu` changes of a handle, on one box."""
+
+    def __init__(self, access: Access, handle: Handle) -> None:
+        self.access = access
+        already = handle.get("already", ())  # had the wanted value before us: not ours to take back
+        self.changes: Sequence[Change] = [change for change in handle["changes"] if change["object"] not in already]
+        self.before: Mapping[str, int | None] | None = handle.get("before")
+        self.name = str(handle["name"])
+
+    @property
+    def objects(self) -> list[str]:
+        """Return the interfaces that the step changes."""
+        return [change["object"] for change in self.changes]
+
+    # ------------------------------------------------------------------ writing
+
+    def write(self, side: str) -> None:
+        """Bring every interface to the value of this side, and read it back."""
+        todo = self._others(side)
+        while todo:
+            todo = self._write(todo, side)
+        self.expect(side)
+
+    def _write(self, todo: Sequence[Change], side: str) -> list[Change]:
+        """Type these changes; return those that are left where a line got no answer: the others read back as done."""
+        try:
+            with Session(self.access) as session:
+                _saved, running = session.configs()
+                self._type(session, running, todo, side)
+        except NoAnswer:
+            left = self._others(side)
+            if len(left) == len(todo):
+                raise
+            return left
+        return []
+
+    def _type(self, session: Session, running: Config, todo: Sequence[Change], side: str) -> None:
+        for change in todo:
+            name, stated = change["object"], running.ip_mtu(change["object"])
+            lines = words.mtu_lines(name, stated, self._stated(change, side))
+            if not lines:  # what is stated does not count, or something else bounds it: say it again
+                lines = words.mtu_lines(name, None, change[side])
+            try:
+                session.configure(lines)
+            except NoAnswer:
+                raise
+            except JumboError as failure:
+                raise self._refused(failure, change, side) from failure
+
+    def _stated(self, change: Change, side: str) -> int | None:
+        """Return what the configuration says then: the value; on the way back what it said, which may be nothing."""
+        if side == "from" and self.before is not None and change["object"] in self.before:
+            stated = self.before[change["object"]]
+            return change["from"] if stated is None and change["from"] != words.DEFAULT_IP_MTU else stated
+        return int(change[side])
+
+    def _refused(self, failure: JumboError, change: Change, side: str) -> JumboError:
+        allowed = words.allowed_in(failure.message)
+        failure.object, failure.wish = change["object"], change[side]
+        if allowed is not None and allowed[1] < change[side]:
+            failure.limit = allowed[1]
+        return failure
+
+    def expect(self, side: str) -> None:
+        """Raise unless every interface reads back with the value of this side."""
+        for change, actual in self._now(side):
+            message = f"it has IP MTU {actual} after the change"
+            advice = "A box refuses sizes above 1500 until its `jumbo` is active. Check who else configures it."
+            raise JumboError(message, host=self.access.host, object=change["object"], wish=change[side], advice=advice)
+
+    def _others(self, side: str) -> list[Change]:
+        return [change for change, _actual in self._now(side)]
+
+    def _now(self, side: str) -> list[tuple[Change, Any]]:
+        interfaces, _saved, _running = asked(self.access, looked)
+        now = [(change, interfaces.get(change["object"], {}).get("ip_mtu")) for change in self.changes]
+        return [(change, actual) for change, actual in now if actual != change[side]]
+
+    # ------------------------------------------------------------------ the dead-man
+
+    def arm(self, within: int) -> bool:
+        """Schedule a reload where management crosses an interface of the step; tell whether that was needed.
+
+        Raises JumboError where the box has none: then nothing would bring management back.
+        """
+        with Session(self.access) as session:
+            interfaces, _saved, _running = looked(session)
+            crossed = next((name for name in self.objects if crosses(interfaces.get(name, {}), session)), None)
+            if crossed is None or not within:
+                return False
+            if not session.schedules():
+                raise JumboError(
+                    "management crosses this interface, and this release has no scheduled reload to bring it back",
+                    host=self.access.host,
+                    object=crossed,
+                    advice="Manage the box by another way (ansible_host), or leave it out with --limit.",
+                )
+            session.command(words.after(within))
+            return True
+
+    def disarm(self) -> None:
+        """Take the scheduled reload back, and read that none is left."""
+        with Session(self.access) as session:
+            if self._is_armed(session):
+                session.command("reload cancel")
+                if self._is_armed(session):
+                    message = "`reload cancel` did not take the scheduled reload back"
+                    raise JumboError(
+                        message, host=self.access.host, advice="Cancel it by hand: it loses what is not saved."
+                    )
+
+    @staticmethod
+    def _is_armed(session: Session) -> bool:
+        shown = session.may_show("show reload")
+        return shown is not None and not words.NOT_THERE.search(shown)
+
+    # ------------------------------------------------------------------ the end
+
+    def save(self) -> None:
+        """Keep it: save, if nobody else changed anything meanwhile; then every interface reads back as persisted."""
+        saved, running = asked(self.access, Session.configs)
+        foreign = words.difference(saved.without(self.objects, jumbo=False), running.without(self.objects, jumbo=False))
+        if foreign:
+            raise JumboError(
+                f"somebody else changed the configuration within this step, and we never save for others:\n{foreign}",
+                host=self.access.host,
+                object=self.name,
+                advice="Check what they changed, save or undo it, then run it again.",
+            )
+        if words.difference(saved, running):
+            self._write_memory()
+
+    def _write_memory(self) -> None:
+        try:
+            with Session(self.access) as session:
+                session.save()
+        except NoAnswer:
+            saved, running = asked(self.access, Session.configs)
+            if words.difference(saved, running):
+                raise
+
+    def take_back(self) -> list[str]:
+        """Write the old statements where ours are in force, and keep that; return what of others stays unsaved."""
+        interfaces, saved, running = asked(self.access, looked)
+        if self.before is None:  # of a step that nobody has seen the end of; what is saved is what was before, or ours
+            stated = {name: saved.ip_mtu(name) for name in self.objects}
+            at = {change["object"]: change["to"] for change in self.changes}
+            self.before = {name: size for name, size in stated.items() if size != at[name]}
+        foreign = [c for c in self.changes if interfaces.get(c["object"], {}).get("ip_mtu") not in (c["to"], c["from"])]
+        self.changes = [change for change in self.changes if change not in foreign]
+        self.write("from")
+        saved, running = asked(self.access, Session.configs)
+        if words.difference(saved, running) and not words.difference(
+            saved.without(self.objects, jumbo=False), running.without(self.objects, jumbo=False)
+        ):
+            self._write_memory()
+        if foreign:
+            name, actual = foreign[0]["object"], interfaces.get(foreign[0]["object"], {}).get("ip_mtu")
+            message = f"the interface has IP MTU {actual} now, not the {foreign[0]['to']} of this step"
+            raise JumboError(message, host=self.access.host, object=name, advice="Check who else configures it.")
+        return [] if not words.difference(saved, running) else [UNSAVED]
+
+
+def crosses(interface: Mapping[str, Any], session: Session) -> bool:
+    """Tell whether management reaches the box by an interface: by its address, or from its subnet."""
+    ends = {session.own_address, session.dialled}
+    for prefix in interface.get("addresses") or ():
+        found = ipaddress.ip_interface(str(prefix))
+        if any(ipaddress.ip_address(end) in found.network for end in ends):  # never in one of the other family
+            return True
+    return False
