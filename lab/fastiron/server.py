@@ -58,6 +58,7 @@ class Handle(ServedDevice):
         self.device = device
         self.connections: set[asyncssh.SSHServerConnection] = set()
         self._key = key
+        self._switching = asyncio.Lock()
         device.on_power = self._power
 
     async def _start(self, address: str, port: int) -> Listener:
@@ -84,9 +85,10 @@ class Handle(ServedDevice):
     async def set_unreachable(self, cut: bool) -> None:
         """Switch management, and return when the change is in force; a device that is down listens when it is back."""
         self._cut = cut
-        self._stop_listening()
-        if not self.silent and self.port:
-            await self.listen(self.address, self.port)
+        async with self._switching:  # a box may be down for shorter than it takes to listen
+            self._stop_listening()
+            if not self.silent and self.port:
+                await self.listen(self.address, self.port)
 
     def _power(self, _on: bool) -> None:
         if not self._loop.is_closed():

@@ -162,7 +162,7 @@ class Step:
     def save(self) -> None:
         """Keep it: save, if nobody else changed anything meanwhile; then every interface reads back as persisted."""
         saved, running = asked(self.access, Session.configs)
-        foreign = words.difference(saved.without(self.objects, jumbo=False), running.without(self.objects, jumbo=False))
+        foreign = self._edits_of_others(saved, running)
         if foreign:
             raise JumboError(
                 f"somebody else changed the configuration within this step, and we never save for others:\n{foreign}",
@@ -193,15 +193,18 @@ class Step:
         self.changes = [change for change in self.changes if change not in foreign]
         self.write("from")
         saved, running = asked(self.access, Session.configs)
-        if words.difference(saved, running) and not words.difference(
-            saved.without(self.objects, jumbo=False), running.without(self.objects, jumbo=False)
-        ):
+        others = self._edits_of_others(saved, running)
+        if not others and words.difference(saved, running):
             self._write_memory()
         if foreign:
             name, actual = foreign[0]["object"], interfaces.get(foreign[0]["object"], {}).get("ip_mtu")
             message = f"the interface has IP MTU {actual} now, not the {foreign[0]['to']} of this step"
             raise JumboError(message, host=self.access.host, object=name, advice="Check who else configures it.")
-        return [] if not words.difference(saved, running) else [UNSAVED]
+        return [UNSAVED] if others else []
+
+    def _edits_of_others(self, saved: Config, running: Config) -> str:
+        """Return what differs besides the lines of this step, "" where nothing does."""
+        return words.difference(*(config.without(self.objects, jumbo=False) for config in (saved, running)))
 
 
 def crosses(interface: Mapping[str, Any], session: Session) -> bool:

@@ -16,7 +16,7 @@ GLOBAL = ""
 DEFAULT_IP_MTU = 1500  # Ethernet II (FastIron 08.0.60 Layer 3 guide, ip mtu)
 
 REFUSED = re.compile(
-    r"^\s*(?:invalid input|incomplete|ambiguous|unrecognized|error\b|not authorized|flash access in progress)[^\n]*",
+    r"^\s*(?:invalid\b|incomplete|ambiguous|unrecognized|error\b|not authorized|flash access in progress)[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
 """The line of an answer that says no. Most wordings are not confirmed, so what was wanted is always read back too."""

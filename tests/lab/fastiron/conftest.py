@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from ansible_collections.jumbo.fabric.lab.fastiron.cli import Cli
 from ansible_collections.jumbo.fabric.lab.fastiron.device import FastironDevice
 from ansible_collections.jumbo.fabric.lab.fastiron.server import Handle, serve
 from ansible_collections.jumbo.fabric.lab.plane import Neighbour, PortCounters
 from ansible_collections.jumbo.fabric.lab.ssh_key import host_key
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from served_loop import Clock, loop_in_thread
+
+pytest.importorskip("netmiko")
+
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron import FastironDriver
 
 PASSWORD = "lab-password"
 ENABLE = "lab-enable"
@@ -47,6 +53,49 @@ class Served:
     def call(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
 
+    def access(self, **other: Any) -> Access:
+        known = {
+            "port": self.handle.port,
+            "user": "admin",
+            "password": PASSWORD,
+            "enable_password": ENABLE,
+            "validate_certs": False,
+            "timeout": 5.0,
+            "reload_within": 8.0,
+        }
+        return Access(host="leaf5", platform="fastiron", address="127.0.0.1", **{**known, **other})
+
+    @property
+    def driver(self) -> FastironDriver:
+        return FastironDriver(self.access())
+
+    def impatient(self, **other: Any) -> FastironDriver:
+        return FastironDriver(self.access(timeout=1.0, **other))
+
+    def type(self, *lines: str) -> None:
+        """Configure as somebody at the console would."""
+        cli = Cli(self.device, "console")
+        cli.run("enable"), cli.run(ENABLE)
+        for line in ("configure terminal", *lines, "end"):
+            assert not cli.run(line), line
+        cli.end()
+
+    def save(self) -> None:
+        self.device.save()
+
+    def with_jumbo(self) -> Served:
+        """Let large frames be active, as if they had been for long."""
+        self.type("jumbo")
+        self.save()
+        self.device.reload()
+        self.pass_time(1000)
+        self.call(self.handle.set_unreachable(False))  # it listens again when this is done
+        return self
+
+    def pass_time(self, seconds: float) -> None:
+        self.clock.ahead += seconds
+        self.device.tick()
+
     def kinds(self) -> list[str]:
         return [entry.kind for entry in self.device.writes]
 
@@ -74,6 +123,7 @@ def start(loop: asyncio.AbstractEventLoop, key: Any) -> Iterator[Callable[..., S
         device = FastironDevice("leaf5", config, PORTS, plane, clock=clock, **known)
         handle = asyncio.run_coroutine_threadsafe(serve(device, "127.0.0.1", 0, key), loop).result(10)
         started.append(Served(device, plane, handle, loop, clock))
+        started[-1].pass_time(1000)
         return started[-1]
 
     yield run

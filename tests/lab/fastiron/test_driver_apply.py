@@ -1,0 +1,182 @@
+"""`ip mtu` on a FastIron box: written, read back, saved, taken back; never blindly twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from lab.fastiron.conftest import PORTS
+
+NAME = "run-leaf.1.svi"
+
+
+def change(name: str = "Ve10", old: int = 1500, new: int = 9000, field: str = "ip_mtu") -> dict[str, Any]:
+    return {"host": "leaf5", "object": name, "field": field, "from": old, "to": new}
+
+
+BOTH = [change(), change(PORTS[0], new=9214)]
+
+
+def sizes(served: Any) -> tuple[int, int]:
+    return served.plane.mtus["Ve10"], served.plane.mtus[PORTS[0]]
+
+
+def stated(served: Any, saved: bool = False) -> list[str]:
+    config = served.device.startup if saved else served.device.running
+    return sorted(line for lines in config.stanzas.values() for line in lines if "mtu" in line)
+
+
+@pytest.fixture
+def box(start: Any) -> Any:
+    return start().with_jumbo()
+
+
+def test_applied_confirmed_and_taken_back(box: Any) -> None:
+    driver = box.driver
+    assert driver.diff(BOTH) == " interface ve 10\n+  ip mtu 9000\n interface ethernet 1/1/1\n+  ip mtu 9214"
+    assert box.device.configuring is None
+    handle = driver.apply(BOTH, 120, NAME)
+    assert (handle["changed"], handle["armed"], sizes(box)) == (True, False, (9000, 9214))
+    assert stated(box, saved=True) == [], "only a confirmation saves"
+    assert driver.confirm(handle) == {"confirmed": True, "persisted": True}
+    assert stated(box, saved=True) == ["ip mtu 9000", "ip mtu 9214"]
+    assert driver.revert(handle) == {"reverted": True}
+    assert (sizes(box), stated(box), stated(box, saved=True)) == ((1500, 1500), [], [])
+    assert driver.revert(handle) == {"reverted": True}, "harmless when it is gone already"
+
+
+def test_what_is_so_already_is_neither_changed_nor_taken_back(box: Any) -> None:
+    box.type("interface ve 10", "ip mtu 9000")
+    box.save()
+    handle = box.driver.apply([change()], 120, NAME)
+    assert handle["changed"] is False
+    box.driver.confirm(handle)
+    box.driver.revert(handle)
+    assert sizes(box)[0] == 9000
+
+
+def test_a_line_without_an_answer_is_read_and_not_typed_again(box: Any) -> None:
+    trouble = box.device.trouble
+    trouble.hangs, trouble.hang_at, trouble.hang_seconds = 1, "ip mtu", 5
+    before = len(box.kinds())
+    handle = box.impatient().apply(BOTH, 120, NAME)
+    assert (handle["changed"], sizes(box)) == (True, (9000, 9214))
+    assert box.kinds()[before:] == ["config-line", "config-line"]
+
+
+def test_a_refused_size_is_told_with_the_limit_and_nothing_stays(start: Any) -> None:
+    served = start()  # without jumbo
+    with pytest.raises(JumboError, match="out of range") as refused:
+        served.driver.apply([change(PORTS[0], new=1400), change()], 120, NAME)
+    assert (refused.value.object, refused.value.limit) == ("Ve10", 1500)
+    assert (sizes(served), stated(served), served.device.configuring) == ((1500, 1500), [], None)
+
+
+def test_after_a_crash_the_saved_configuration_says_what_was_before(box: Any) -> None:
+    box.type("interface ve 10", "ip mtu 1400")
+    box.save()
+    crashed = {"name": NAME, "changes": [change(old=1400)]}
+    box.driver.apply(crashed["changes"], 120, NAME)
+    assert sizes(box)[0] == 9000
+    assert box.driver.revert(crashed) == {"reverted": True}
+    assert (sizes(box)[0], stated(box)) == (1400, ["ip mtu 1400"])
+
+
+def test_somebody_elses_edit_within_the_step_is_not_saved_and_is_named(box: Any) -> None:
+    handle = box.driver.apply([change()], 120, NAME)
+    box.type("interface ethernet 1/1/7", "port-name theirs")
+    with pytest.raises(JumboError, match="theirs"):
+        box.driver.confirm(handle)
+    found = box.driver.revert(handle)
+    assert found["reverted"] is True
+    assert "not saved" in found["notes"][0]
+    assert (sizes(box)[0], box.device.running.has("port-name theirs", "interface ethernet 1/1/7")) == (1500, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ([change(PORTS[1])], "switched port has no IP MTU"),
+        ([change("Ve99")], "no such interface"),
+        ([change(old=1400)], "has IP MTU 1500, not the 1400"),
+        ([change(field="route_mtu")], "no route_mtu"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_typed(box: Any, changes: Any, words: str) -> None:
+    before = len(box.kinds())
+    for act in (lambda: box.driver.apply(changes, 120, NAME), lambda: box.driver.diff(changes)):
+        with pytest.raises(JumboError, match=words):
+            act()
+    assert len(box.kinds()) == before
+
+
+def test_unsaved_work_of_others_is_never_saved(box: Any) -> None:
+    box.type("interface ethernet 1/1/7", "port-name theirs")
+    with pytest.raises(JumboError, match=r"differ:\n(?s:.*)theirs"):
+        box.driver.apply([change()], 120, NAME)
+
+
+def test_configuration_mode_that_is_held_by_somebody_is_waited_for_and_told(box: Any, monkeypatch: Any) -> None:
+    module = "ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session"
+    monkeypatch.setattr(f"{module}.CONFIG_PATIENCE", 0.1)
+    box.device.configuring = object()
+    with pytest.raises(JumboError, match="in use by another session.*let them leave"):
+        box.driver.diff([change()])
+    with pytest.raises(JumboError, match="in use by another session"):
+        box.driver.apply([change()], 120, NAME)
+    assert sizes(box)[0] == 1500
+
+
+def test_a_user_who_may_only_look_learns_it_before_any_change(start: Any) -> None:
+    served = start(readers={"reader"}).with_jumbo()
+    driver = type(served.driver)(served.access(user="reader"))
+    assert driver.read()["interfaces"]["Ve10"]["ip_mtu"] == 1500
+    with pytest.raises(JumboError, match="'reader' may not configure"):
+        driver.diff([change()])
+
+
+# Management that crosses the very interface: the box is reached by the address of its ve.
+CROSSED = """
+vlan 10 name back by port
+ untagged ethe 1/1/2 to 1/1/3
+ router-interface ve 10
+!
+interface ve 10
+ ip address 127.0.0.1 255.0.0.0
+!
+hostname leaf5
+"""
+
+
+def test_only_where_management_crosses_the_interface_a_reload_is_scheduled(start: Any) -> None:
+    served = start(CROSSED).with_jumbo()
+    handle = served.driver.apply([change()], 120, NAME)
+    assert (handle["armed"], served.device.reload_in in range(100, 121)) == (True, True)
+    assert served.driver.pending()["owner"] == "ours"
+    served.driver.confirm(handle)
+    assert served.device.reload_in is None
+    handle = served.driver.apply([change(old=9000, new=8000)], 120, NAME)
+    served.pass_time(121)
+    served.pass_time(5)
+    assert served.plane.mtus["Ve10"] == 9000, "it went back to what was saved"
+
+
+def test_without_a_scheduled_reload_such_an_interface_is_refused(start: Any) -> None:
+    served = start(CROSSED, schedules=False).with_jumbo()
+    with pytest.raises(JumboError, match="Ve10: management crosses this interface"):
+        served.driver.apply([change()], 120, NAME)
+    assert served.plane.mtus["Ve10"] == 1500
+
+
+def test_a_busy_flash_is_waited_for(box: Any) -> None:
+    handle = box.driver.apply([change()], 120, NAME)
+    box.device.trouble.flash_busy = 1
+    assert box.driver.confirm(handle)["persisted"] is True
+    box.device.trouble.save_refused = True
+    other = box.driver.apply([change(PORTS[0])], 120, NAME)
+    with pytest.raises(JumboError, match="did not save: .*write to flash failed"):
+        box.driver.confirm(other)
+    box.device.trouble.save_refused = False
+    box.driver.revert(other)
+    assert (sizes(box), stated(box, saved=True)) == ((9000, 1500), ["ip mtu 9000"])
