@@ -140,16 +140,19 @@ def border_fabric(path: Path, block: int, **variables: Any) -> str:
     return write_inventory(path, block, groups, ["border1"], jumbo_links=links, jumbo_segments=segments, **variables)
 
 
-def pair_fabric(path: Path, block: int, **variables: Any) -> str:
+def pair_fabric(path: Path, block: int, *, stretched: bool = True, **variables: Any) -> str:
     """A rack of one leaf; one of an MLAG pair, with hosts of two uplinks and of one; a segment stretched over both."""
     leafs, paired = ["leaf1", "leaf3", "leaf4"], ["leaf3", "leaf4"]
+    across = [
+        ["leaf1:Ethernet21", "leaf3:Ethernet21"],
+        ["h2:eth0", "leaf1:Ethernet12"],
+        ["h3:eth0", "leaf3:Ethernet13"],
+    ]
     links = [
         *uplinks(["spine1", "spine2"], leafs),
         ["leaf3:Ethernet20", "leaf4:Ethernet20"],
-        ["leaf1:Ethernet21", "leaf3:Ethernet21"],
+        *(across if stretched else []),
         ["h1:eth0", "leaf1:Ethernet11"],
-        ["h2:eth0", "leaf1:Ethernet12"],
-        ["h3:eth0", "leaf3:Ethernet13"],
         *([f"{host}:eth{n}", f"{leaf}:{port}"] for host, port in _SHARED.items() for n, leaf in enumerate(paired, 1)),
         ["h7:eth1", "leaf4:Ethernet14"],
     ]
@@ -165,9 +168,10 @@ def pair_fabric(path: Path, block: int, **variables: Any) -> str:
     segments = [
         jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0"),
         jumbo("back3", 3, "leaf3:Vlan10", "leaf4:Vlan10", "h5:bond0", "h6:bond0", "h7:eth1"),
-        jumbo("wide", 4, "leaf1:Vlan40", "h2:eth0", "h3:eth0", vlan=40),
+        *([jumbo("wide", 4, "leaf1:Vlan40", "h2:eth0", "h3:eth0", vlan=40)] if stretched else []),
     ]
-    groups = {"spines": ["spine1", "spine2"], "leafs": leafs, "servers": ["h1", "h2", "h3", *_SHARED, "h7"]}
+    hosts = ["h1", *(["h2", "h3"] if stretched else []), *_SHARED, "h7"]
+    groups = {"spines": ["spine1", "spine2"], "leafs": leafs, "servers": hosts}
     pairs = [{"name": "pair1", "devices": paired, "peer_link": "Port-Channel1000"}]
     shared = {"jumbo_links": links, "jumbo_segments": segments, "jumbo_lags": lags, "jumbo_pairs": pairs}
     return write_inventory(path, block, groups, **shared, **variables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -138,6 +139,20 @@ class Fabric:
 
     def routes(self, host: str) -> str:
         return self.lab.run(host, "ip", "-4", "route", "show", "table", "all")
+
+
+@contextlib.contextmanager
+def fabric_of(path: Path, source: str, fault: str = "") -> Iterator[Fabric]:
+    """Raise a lab of another inventory than the bundled one, in a folder of its own; it is taken down afterwards."""
+    need_namespaces()
+    done = lab_cli(path / "lab", "up", "-i", source, "--fault", fault)
+    assert done.returncode == 0, done.stderr
+    fabric = Fabric(path / "lab", [source], path / "evidence")
+    try:
+        yield fabric
+        fabric.check_violations()
+    finally:
+        lab_cli(path / "lab", "down")
 
 
 JUNOS = {"ansible_network_os": "junipernetworks.junos.junos", "ansible_port": 8830}

@@ -38,11 +38,29 @@ def lowering_groups(
     `applied`: {(step, host): handle}, oldest first; `steps`: {step id: phase}.
     """
     for phase in lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology):
-        by_host: dict[str, list[str]] = {}
+        of_step: dict[str, list[str]] = {}
         for step, host in reversed(list(applied)):
             if steps[step] == phase:
-                by_host.setdefault(host, []).append(step)
-        yield by_host
+                of_step.setdefault(step, []).append(host)
+        yield from _apart(of_step, topology)
+
+
+def _apart(of_step: Mapping[str, list[str]], topology: Topology) -> list[dict[str, list[str]]]:
+    """Divide steps, {step: hosts}, so that no group touches both members of a pair, but for a step that joins them.
+
+    A step stays whole: both ends of a link go back together. A host keeps the order of its steps.
+    """
+    groups: list[dict[str, list[str]]] = []
+    for step, hosts in of_step.items():
+        partners = {topology.partner_of(host) for host in hosts}
+        begun = max((at for at, group in enumerate(groups) if not group.keys().isdisjoint(hosts)), default=0)
+        fitting = (at for at in range(begun, len(groups)) if partners.isdisjoint(groups[at]))
+        place = next(fitting, len(groups))
+        if place == len(groups):
+            groups.append({})
+        for host in hosts:
+            groups[place].setdefault(host, []).append(step)
+    return groups
 
 
 def take_back(

@@ -7,6 +7,7 @@ from .intent_types import Intent
 from .platform_table import PLATFORMS
 from .steps import Plan
 from .topology import Topology
+from .traits import traits_of
 
 _UNKNOWN = "this must be changed"
 _MESSAGES = {
@@ -54,11 +55,14 @@ def _steps(plan: Plan, intent: Intent) -> list[JumboError]:
 
 
 def _pairs(intent: Intent) -> list[JumboError]:
-    message = "MLAG pairs are planned and proven, but not carried out by this version"
-    return [
-        JumboError(message, object=pair.name, variable="jumbo_pairs", wish=list(pair.devices))
-        for pair in intent.pairs[:1]
-    ]
+    """Refuse pairs of platforms whose pairs no lab has shown yet."""
+    problems = []
+    for pair in intent.pairs:
+        platforms = sorted({intent.devices[device].platform for device in pair.devices})
+        if not all(traits_of(platform).pairs for platform in platforms):
+            message = f"pairs of {' and '.join(platforms)} are planned and proven, but not carried out by this version"
+            problems.append(JumboError(message, object=pair.name, variable="jumbo_pairs", wish=list(pair.devices)))
+    return problems
 
 
 def _segments(topology: Topology) -> list[JumboError]:

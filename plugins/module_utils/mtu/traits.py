@@ -2,6 +2,7 @@
 
 * `readds`: a change of MTU takes the interface down and up (Juniper: "the interface is deleted and re-added").
 * `reassembles`: it puts fragments together before it forwards them (pf): what it sends may be as large as its egress.
+* `pairs`: whole roll-outs over pairs of it (MLAG) are carried out, since the lab can build one.
 * `dead_man`: what takes a change back by itself: the device's `commit_timer`, a `guard` process on the machine, a job
   of its at(1) (`at_job`).
 """
@@ -18,10 +19,12 @@ class Traits:
     readds: bool = False
     dead_man: str = "commit_timer"
     reassembles: bool = False
+    pairs: bool = False
 
 
 _PLAIN = Traits()
 _TRAITS = {
+    "eos": Traits(pairs=True),
     "junos": Traits(readds=True),
     "linux": Traits(dead_man="guard"),
     "opnsense": Traits(dead_man="at_job", reassembles=True),

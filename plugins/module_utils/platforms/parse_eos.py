@@ -60,7 +60,7 @@ def state_interfaces(
         interface["neighbours"] = [
             _neighbour(entry) for entry in (neighbours.get(name) or {}).get("lldpNeighborInfo", [])
         ]
-        if interface["kind"] in _L3_KINDS:
+        if interface["kind"] in _L3_KINDS and not _switches(interfaces["interfaces"][name]):
             interface["configured_mtu"] = now.get(name)
             interface["persisted_mtu"] = saved.get(name, saved.get("defaults", DEFAULT_ROUTED))
         else:

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from lab_helpers import lab_cli, wait_until
+from lab_helpers import wait_until
 from lab_inventories import border_fabric
-from rollout_helpers import Fabric
+from rollout_helpers import fabric_of
 
 pytestmark = pytest.mark.lab
 
@@ -14,14 +14,8 @@ pytestmark = pytest.mark.lab
 def lab(tmp_path_factory):
     path = tmp_path_factory.mktemp("border")
     source = border_fabric(path / "inventory", 92, jumbo_lab_traffic=0.2)
-    done = lab_cli(path / "lab", "up", "-i", source)
-    assert done.returncode == 0, done.stderr
-    fabric = Fabric(path / "lab", [source], path / "evidence")
-    try:
+    with fabric_of(path, source) as fabric:
         yield fabric
-        fabric.check_violations()
-    finally:
-        lab_cli(path / "lab", "down")
 
 
 def without_border(lab):

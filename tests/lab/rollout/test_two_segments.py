@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from lab_helpers import BUNDLED, lab_cli, network
-from rollout_helpers import Fabric
+from lab_helpers import BUNDLED, network
+from rollout_helpers import fabric_of
 
 pytestmark = pytest.mark.lab
 
@@ -50,14 +50,8 @@ def inventory(path):
 @pytest.fixture
 def lab(tmp_path):
     source = inventory(tmp_path / "inventory")
-    done = lab_cli(tmp_path / "lab", "up", "-i", source)
-    assert done.returncode == 0, done.stderr
-    fabric = Fabric(tmp_path / "lab", [source], tmp_path / "evidence")
-    try:
+    with fabric_of(tmp_path, source) as fabric:
         yield fabric
-        fabric.check_violations()
-    finally:
-        lab_cli(tmp_path / "lab", "down")
 
 
 def test_every_wave_of_a_rack_with_two_segments_runs(lab):

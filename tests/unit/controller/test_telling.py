@@ -174,7 +174,6 @@ def reads(player, monkeypatch):
         ({"jumbo_ip_mtu": "9000"}, "this MTU (bytes of IP packet) is text"),
         ({"jumbo_underlay_ip_mtu": 8000}, "the underlay must carry"),
         ({"jumbo_links": [["h1:eth1", "coreb:Ethernet3"]]}, "h1:eth1 - coreb:Ethernet3: the device 'coreb'"),
-        ({"jumbo_pairs": [{"name": "p", "devices": ["leaf1", "leaf2"]}]}, "p: MLAG pairs are planned and proven"),
         ({"jumbo_pairs": [{"name": "p", "devices": ["leaf1", "leaf7"]}]}, "p: a pair needs a name and two switches"),
     ],
 )

@@ -47,6 +47,7 @@ EOS = {
             "forwardingModel": "routed",
             "memberInterfaces": {"Ethernet4": {}},
         },
+        "Port-Channel2": eos_port(hardware="portChannel"),
         "Vlan10": eos_port(1500, "routed", "vlan", interfaceCounters={}, lineProtocolStatus="down"),
         "Management1": eos_port(1500, "routed"),
         "Loopback0": {"mtu": 65535, "hardware": "loopback", "forwardingModel": "routed"},
@@ -64,6 +65,7 @@ def test_eos_json():
         "Ethernet4": ("member", 9214, True),
         "Ethernet5.10": ("subinterface", 1500, True),
         "Port-Channel1": ("lag", 1500, None),
+        "Port-Channel2": ("lag", 9214, True),
         "Vlan10": ("svi", 1500, False),
         "Management1": ("management", 1500, True),
         "Loopback0": ("loopback", 65535, None),
@@ -150,6 +152,8 @@ def test_eos_state():
     assert (found["Ethernet1"]["configured_mtu"], found["Ethernet1"]["persisted_mtu"]) == (9214, 9214)
     assert (found["Ethernet2"]["configured_mtu"], found["Ethernet2"]["persisted_mtu"]) == (None, 1500)
     assert found["Ethernet3"]["persisted_mtu"] == 9214
+    assert found["Port-Channel1"]["persisted_mtu"] == 1500
+    assert found["Port-Channel2"]["persisted_mtu"] == 9214
     assert found["Ethernet3"]["neighbours"] == []
 
 

@@ -158,7 +158,10 @@ def test_what_is_not_carried_out_yet_is_refused():
     hosts = inventory()
     hosts["h1"]["variables"]["jumbo_pairs"] = [{"name": "p", "devices": ["leaf2", "leaf3"], "peer_link": None}]
     intent, topology = load(hosts)
-    with pytest.raises(InvalidIntent, match="MLAG"):
+    refuse_unsupported(Plan(()), intent, topology)
+    hosts["leaf3"]["platform"] = "junos"
+    intent, topology = load(hosts)
+    with pytest.raises(InvalidIntent, match="p: pairs of eos and junos are planned and proven, but not carried out"):
         refuse_unsupported(Plan(()), intent, topology)
     hosts = inventory()
     hosts["h1"]["variables"]["jumbo_segments"][2]["members"].append("leaf1:Vlan11")
