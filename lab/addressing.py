@@ -42,12 +42,12 @@ def assign_addresses(intent: Intent, routed: tuple[Link, ...]) -> Addresses:
     return found
 
 
-def pair_addresses(pairs: Iterable[Pair], interface: str) -> Addresses:
+def pair_addresses(pairs: Iterable[Pair]) -> Addresses:
     """Return the addresses by which paired switches talk to each other; no route leads there."""
     found: Addresses = {}
     for number, pair in enumerate(pairs):
         for side, end in enumerate(pair.ends):
-            found[End(end.device, interface)] = (f"{PAIR_POOL[2 * number + side]}/31",)
+            found[End(end.device, pair.svi)] = (f"{PAIR_POOL[2 * number + side]}/31",)
     return found
 
 

@@ -11,7 +11,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import T
 from .addressing import Addresses, assign_addresses, pair_addresses
 from .buildable import problems
 from .fabric import Fabric, Node, Pair, Peering, Port
-from .ports import Wiring, peer_svi
+from .ports import Wiring
 from .routing import Router
 
 
@@ -22,7 +22,7 @@ def build_fabric(intent: Intent, topology: Topology, listen: Mapping[str, str]) 
         raise InvalidIntent(found)
     routed = tuple(link for link in topology.uplinks() if link.routing != "none")
     wiring = Wiring(topology)
-    addresses = {**assign_addresses(intent, routed), **pair_addresses(wiring.pairs, peer_svi())}
+    addresses = {**assign_addresses(intent, routed), **pair_addresses(wiring.pairs)}
     router = Router(intent, topology, routed, addresses)
     nodes = {name: _node(name, topology, wiring, addresses, router, listen[name]) for name in intent.devices}
     return Fabric(nodes, wiring.cables, wiring.bundles, wiring.pairs)
@@ -52,5 +52,5 @@ def _is_in(pair: Pair, name: str) -> bool:
 def _peering(pair: Pair, name: str, ports: Sequence[Port], addresses: Addresses) -> Peering:
     here, there = sorted(pair.ends, key=lambda end: end.device != name)
     port = next(port for port in ports if port.interface == here.interface)
-    far = addresses[End(there.device, peer_svi())][0]
-    return Peering(pair.name, port.aggregate or port.interface, far.partition("/")[0])
+    far = addresses[End(there.device, pair.svi)][0]
+    return Peering(pair.name, port.aggregate or port.interface, far.partition("/")[0], pair.svi)

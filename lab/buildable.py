@@ -11,7 +11,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import T
 
 from .names import is_plain
 from .platforms import PLATFORMS
-from .ports import Wiring, aggregate_number, is_peer_link
+from .ports import Wiring, aggregate_number, is_peer_link, svi_number
 
 
 def problems(topology: Topology) -> Iterator[JumboError]:
@@ -68,6 +68,9 @@ def _of_pair(intent: Intent, pair: Pair) -> Iterator[JumboError]:
     if len(links) != 1:
         message = f"the pair has {len(links)} switched links between its two switches, not one"
         yield JumboError(message, object=pair.name, variable="jumbo_pairs", wish=list(pair.devices), advice=advice)
+    if pair.peering and svi_number(pair.peering) is None:
+        message = "the lab cannot build this peering of a pair"
+        yield JumboError(message, object=pair.name, wish=pair.peering, limit="a name such as Vlan4094")
     for name in pair.devices:
         if intent.devices[name].platform != "eos":
             message = "the lab pairs EOS switches only"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from .addressing import family_of
 from .fabric import Node, Port
-from .ports import AGGREGATE, peer_svi
+from .ports import AGGREGATE
 
 
 def startup_config(node: Node) -> str:
@@ -51,7 +51,7 @@ def _mode(node: Node, port: Port, vlans: Mapping[str, int | None]) -> Iterator[s
 
 def _pairing(node: Node) -> Iterator[str]:
     if node.peering:
-        yield f"mlag configuration\n   domain-id {node.peering.domain}\n   local-interface {peer_svi()}"
+        yield f"mlag configuration\n   domain-id {node.peering.domain}\n   local-interface {node.peering.interface}"
         yield f"   peer-address {node.peering.address}\n   peer-link {node.peering.link}\n!"
 
 

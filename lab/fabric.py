@@ -114,11 +114,15 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Peering:
-    """What a switch knows of the one it is paired with: the pair's name, its own port or aggregate, the far address."""
+    """What a switch knows of the one it is paired with: the pair's name, its own port or aggregate, the far address.
+
+    interface: its own, by which it reaches that address.
+    """
 
     domain: str
     link: str
     address: str
+    interface: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +190,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two switches that act as one for the hosts attached to both (MLAG), and the port of each towards the other."""
+    """Two switches that act as one for the hosts attached to both (MLAG), and the port of each towards the other.
+
+    vlan: what they keep to themselves on the peer link, for their own session.
+    """
 
     name: str
     ends: tuple[End, End]
+    vlan: int
+
+    @property
+    def svi(self) -> str:
+        """The interface of each by which they talk to each other."""
+        return f"Vlan{self.vlan}"
 
 
 @dataclass(frozen=True, slots=True)

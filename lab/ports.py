@@ -10,8 +10,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import T
 from .fabric import Bridge, Bundle, Cable, Pair, Port
 from .names import kernel_name
 
-# What two paired switches keep to themselves: the VLAN of their own session.
-PEER_VLAN = 4094
+# By which two paired switches talk to each other, where the inventory does not say.
+PEERING = "Vlan4094"
 AGGREGATE = "Port-Channel"
 
 
@@ -47,8 +47,8 @@ class Wiring:
         if not self.is_trunk(link):
             return ()
         found = [segment.vlan for segment in self.shared(link) if segment.vlan is not None]
-        is_peer_link = any({link.a, link.b} == set(pair.ends) for pair in self.pairs)
-        return (*found, PEER_VLAN) if is_peer_link else tuple(found)
+        pair = next((pair for pair in self.pairs if {link.a, link.b} == set(pair.ends)), None)
+        return (*found, pair.vlan) if pair else tuple(found)
 
     def ports(self, device: str) -> tuple[Port, ...]:
         """Return a node's ports in the order of the links; a host's aggregate stands where its first member would."""
@@ -71,8 +71,8 @@ class Wiring:
             kernel, svi = self._bridge_name(device, segment), self._svi(device, segment)
             if svi or kernel in used:
                 yield Bridge(kernel, segment.vlan, segment.name, svi)
-        if any(end.device == device for pair in self.pairs for end in pair.ends):
-            yield Bridge(peer_svi(), PEER_VLAN, "peer", peer_svi())
+        for pair in self._pairs_of(device):
+            yield Bridge(pair.svi, pair.vlan, "peer", pair.svi)
 
     # ------------------------------------------------------------------ one cable
 
@@ -107,8 +107,8 @@ class Wiring:
         return aggregate_number(lag.name)
 
     def _bridge_of_vlan(self, device: str, vlan: int) -> str:
-        if vlan == PEER_VLAN:
-            return peer_svi()
+        for pair in (pair for pair in self._pairs_of(device) if pair.vlan == vlan):
+            return pair.svi
         return next(self._bridge_name(device, segment) for segment in self._segments_at(device) if segment.vlan == vlan)
 
     def _bridge_name(self, device: str, segment: Segment) -> str:
@@ -140,7 +140,11 @@ class Wiring:
         for pair in self._intent.pairs:
             link = next((link for link in self._intent.links if is_peer_link(link, pair.devices)), None)
             if link:
-                yield Pair(pair.name, (link.end_on(pair.devices[0]), link.end_on(pair.devices[1])))
+                ends = (link.end_on(pair.devices[0]), link.end_on(pair.devices[1]))
+                yield Pair(pair.name, ends, svi_number(pair.peering or PEERING) or 0)
+
+    def _pairs_of(self, device: str) -> list[Pair]:
+        return [pair for pair in self.pairs if any(end.device == device for end in pair.ends)]
 
 
 def is_peer_link(link: Link, devices: Sequence[str]) -> bool:
@@ -148,15 +152,16 @@ def is_peer_link(link: Link, devices: Sequence[str]) -> bool:
     return link.routing == "none" and {link.a.device, link.b.device} == set(devices)
 
 
+def svi_number(name: str) -> int | None:
+    """Return the VLAN of an EOS SVI's name, None where the name is none."""
+    number = name.removeprefix("Vlan")
+    return int(number) if name.startswith("Vlan") and number.isdecimal() else None
+
+
 def aggregate_number(name: str) -> int | None:
     """Return the number in a Port-Channel's name, None where the name is none."""
     number = name.removeprefix(AGGREGATE)
     return int(number) if name.startswith(AGGREGATE) and number.isdecimal() else None
-
-
-def peer_svi() -> str:
-    """Return the SVI by which two paired switches talk to each other."""
-    return f"Vlan{PEER_VLAN}"
 
 
 def _bundled(bundle: Bundle) -> Port:

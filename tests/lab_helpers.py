@@ -161,7 +161,8 @@ class RunningLab:
             for end in topology.gateways(segment)
             if end.device == name
         ]
-        return [port.interface for port in node.ports if port.routes] + gateways
+        peerings = [pair.peering for pair in topology.intent.pairs if name in pair.devices and pair.peering]
+        return [port.interface for port in node.ports if port.routes] + gateways + peerings
 
     def limits_follow(self, name: str) -> bool:
         """Tell whether a host's ports take in what their links' MTU says."""

@@ -172,7 +172,7 @@ def pair_fabric(path: Path, block: int, *, stretched: bool = True, **variables: 
     ]
     hosts = ["h1", *(["h2", "h3"] if stretched else []), *_SHARED, "h7"]
     groups = {"spines": ["spine1", "spine2"], "leafs": leafs, "servers": hosts}
-    pairs = [{"name": "pair1", "devices": paired, "peer_link": "Port-Channel1000"}]
+    pairs = [{"name": "pair1", "devices": paired, "peer_link": "Port-Channel1000", "peering": "Vlan4094"}]
     shared = {"jumbo_links": links, "jumbo_segments": segments, "jumbo_lags": lags, "jumbo_pairs": pairs}
     return write_inventory(path, block, groups, **shared, **variables)
 

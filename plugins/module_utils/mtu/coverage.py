@@ -22,7 +22,10 @@ class Coverage:
     """The largest size proven from each host, to each host, and over each link in each direction."""
 
     def __init__(self, live: Live) -> None:
+        self.live = live
         self.topology = live.topology
+        links = filter(None, map(self.topology.peering, live.intent.pairs))
+        self._peerings = {frozenset(map(str, link.ends)): link for link in links}
         self.sent: Sizes[str, int] = {}
         self.heard: Sizes[str, int] = {}
         self.links: Sizes[tuple[Link, str], int] = {}
@@ -32,6 +35,8 @@ class Coverage:
 
     def add(self, gate: Gate | None) -> None:
         """Count what a gate proves."""
+        if gate is not None and gate.name == "leg":
+            self._add_legs(gate)
         if gate is None or gate.name not in PROBES:
             return
         self._whole.clear()
@@ -52,6 +57,13 @@ class Coverage:
                 for crossed in directions(self.topology, here, there):
                     self.links[crossed] = max(size, self.links.get(crossed, 0))
 
+    def _add_legs(self, gate: Gate) -> None:
+        """Count pings between the members of a pair: they cross the peer link, which no host's probes do."""
+        for source, target in gate.pairs:
+            link = self._peerings.get(frozenset((source, target)))
+            if link:
+                self.links[link, source.partition(":")[0]] = max(gate.ip_mtus)
+
     def missing(self, source: Segment, targets: list[Segment], size: int) -> str | None:
         """Return what packets from one segment to others would cross unproven, None where nothing is."""
         key = tuple(target.name for target in targets)
@@ -60,6 +72,10 @@ class Coverage:
         host, least = self._weakest[key]
         if least < size:
             return host
+        for link in (link for segment in (source, *targets) for link in self._peerings_in(segment)):
+            for device in (end.device for end in link.ends):
+                if self.links.get((link, device), 0) < size:
+                    return f"the peer link under {link} from {device}"
         if self._all_crossed(self.topology.uplinks(), size):
             return None
         return next(filter(None, (self._missing_link(source, target, size) for target in targets)), None)
@@ -72,6 +88,9 @@ class Coverage:
             if self.links.get(crossed, 0) < size:
                 return f"{crossed[0]} from {crossed[1]}"
         return None
+
+    def _peerings_in(self, segment: Segment) -> list[Link]:
+        return [link for link in map(self.live.peering, self.topology.pairs_in(segment)) if link]
 
     def proven(self, host: str) -> int:
         """Return the size that a host is proven to send and to receive."""

@@ -9,6 +9,7 @@ from typing import Any, Collection
 from .intent_types import End, Lag, Link, Pair, Through, Waiver
 from .intent_values import ROUTING, TAGGING, THROUGH_KINDS, WAIVER_KINDS, Where, choice, integer, items, mapping, text
 
+PAIR_SHAPE = "{name, devices: [a, b], peer_link, peering}"
 LINK_SHAPE = "[a, b] or {ends: [a, b], routing, tagging, through}, an end being device:interface"
 
 _TWO = 2
@@ -127,7 +128,7 @@ def read_pairs(where: Where, value: Any, switches: Collection[str]) -> tuple[Pai
     pairs: list[Pair] = []
     used: set[str] = set()
     for entry in items(where, value):
-        given = mapping(where, entry, ("name", "devices", "peer_link"), "{name, devices: [a, b], peer_link}")
+        given = mapping(where, entry, ("name", "devices", "peer_link", "peering"), PAIR_SHAPE)
         if given is None:
             continue
         name = text(where, given.get("name"), "the name of the pair")
@@ -140,8 +141,8 @@ def read_pairs(where: Where, value: Any, switches: Collection[str]) -> tuple[Pai
         if used & set(both):
             here.bad("a switch is in two pairs", sorted(used & set(both)), "one pair")
         used |= set(both)
-        peer_link = given.get("peer_link")
-        pairs.append(Pair(name, tuple(str(device) for device in both), None if peer_link is None else str(peer_link)))
+        peer_link, peering = (None if given.get(key) is None else str(given[key]) for key in ("peer_link", "peering"))
+        pairs.append(Pair(name, tuple(str(device) for device in both), peer_link, peering))
     return tuple(pairs)
 
 

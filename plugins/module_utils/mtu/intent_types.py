@@ -81,11 +81,15 @@ class Lag:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two switches that act as one for what is attached to both (MLAG)."""
+    """Two switches that act as one for what is attached to both (MLAG).
+
+    `peering`: the interface by which they talk to each other over the peer link, of one name on both (an SVI).
+    """
 
     name: str
     devices: tuple[str, ...]
     peer_link: str | None
+    peering: str | None = None
 
 
 @dataclass(frozen=True)

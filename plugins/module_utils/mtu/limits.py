@@ -213,7 +213,7 @@ class Limits:
 
     def _domain(self, segment: Segment) -> Iterable[Limit]:
         leafs = self.topology.leafs_in(segment)
-        for pair in dict.fromkeys(filter(None, map(self.topology.pair_of, leafs))):
+        for pair in self.topology.pairs_in(segment):
             for link in self.topology.peer_links(pair):
                 yield from self.link(link, switched=True)
         if len(self.topology.units_in(segment)) > 1:

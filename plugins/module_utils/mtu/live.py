@@ -8,7 +8,7 @@ from . import boxes
 from .capability import Limit, card_of, limit_of, told_limit, unsettable
 from .capability_table import Card
 from .errors import JumboError
-from .intent_types import End, Intent, Link
+from .intent_types import End, Intent, Link, Pair
 from .routes import Subnets, covers, network, unicast
 from .topology import Topology
 from .units import frame_to_ip_mtu
@@ -117,6 +117,13 @@ class Live:
         if self.intent.waived("known_limit", end.device, str(end)):
             return None
         return card_of(self.intent.devices[end.device].platform, end.interface)
+
+    def peering(self, pair: Pair) -> Link | None:
+        """Return a pair's peering where both of its ends were read and have an MTU to set; else it stays as it is."""
+        link = self.topology.peering(pair)
+        ends = link.ends if link else ()
+        known = all(self.ip_mtu(end) is not None and not self.unsettable(end) for end in ends)
+        return link if known and not any(map(self.intent.is_excluded, ends)) else None
 
     def _model(self, end: End) -> str | None:
         model = self.states.get(end.device, {}).get("model")

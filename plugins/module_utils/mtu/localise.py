@@ -97,7 +97,8 @@ class _Search:
 
     def _leg(self, here: End, there: End) -> Link | None:
         ends = {here, there}
-        links = self.topology.uplinks()
+        peerings = filter(None, map(self.topology.peering, self.topology.intent.pairs))
+        links = [*self.topology.uplinks(), *peerings]
         return next((k for k in links if {self.topology.logical(port) for port in k.ends} == ends), None)
 
     def ends(self, loss: Loss) -> Iterator[End]:

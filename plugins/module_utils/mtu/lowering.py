@@ -131,5 +131,6 @@ def _group(change: Change, topology: Topology) -> str:
         return "host_link"
     if topology.segment_of(end) is not None:
         return "svi" if change.before is None or change.to is None or change.to < change.before else "restore"
+    pair = topology.pair_of(change.host)
     ports = {topology.logical(port) for link in topology.uplinks() for port in link.ends}
-    return "link" if end in ports else "l2"
+    return "link" if end in ports or (pair and end.interface == pair.peering) else "l2"

@@ -100,7 +100,7 @@ def _wave(planner: Planner, stage: str, wave: int, works: Sequence[SegmentWork])
     planner.done.update((segment.name, segment) for segment in segments)
     row = Row(planner, stage, wave)
     lifts = _lifts(planner, segments)
-    raise_ports(row, works)
+    raise_ports(row, works, prove=bool(lifts))
     first = raise_hosts(row, works, prove=bool(lifts))
     raise_gateways(row, works)
     if lifts:

@@ -94,7 +94,7 @@ def _domain(planner: Planner, wave: int, work: SegmentWork) -> int:
     hosts = planner.hosts([segment])
     lifts = {end: planner.lift_changes(end, prefixes) for end in hosts}
     reload_boxes(row, work.reload)
-    raise_ports(row, [work])
+    raise_ports(row, [work], prove=any(lifts.values()))
     for batch in _racks(planner, work)[:-1]:
         text = f"Every port of {segment.name} carries its size; production stays at its old size, routes pinned first."
         row.add("host_link", batch, None, text)

@@ -115,6 +115,9 @@ class _Checker:
         for link in self.topology.uplinks():
             for port in link.ends:
                 yield self.topology.logical(port), f"end of the link {link}"
+        for pair in self.intent.pairs:
+            peering = self.topology.peering(pair)
+            yield from ((end, f"peering of {pair.name}") for end in (peering.ends if peering else ()))
         for segment in self.topology.jumbo_segments():
             for end in [*self.topology.hosts_in(segment), *self.topology.gateways(segment)]:
                 yield end, f"member of {segment.name}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping
 
+from . import peering
 from .adjacency import Adjacency
 from .collector import paused
 from .coverage import check_coverage
@@ -84,7 +85,7 @@ class _Prover:
                 self._compare_sender(hosts, alike, segment)
         for moment, look in self.firewalls.looks(self.examiner.note):
             self._look_at([moment], look)
-        for moment, look in self.adjacency.looks():
+        for moment, look in [*self.adjacency.looks(), *peering.looks(self.topology, self.limits, self.moments)]:
             self._look_at([moment], look)
         for moment, _order, look in sorted(self.looks, key=lambda each: each[:2]):
             look(moment)

@@ -85,6 +85,8 @@ def _check_domains(step: Step, live: Live) -> None:
 def _joins(live: Live, change: Change) -> bool:
     """Tell whether an interface is one end of what joins the two members of a pair."""
     end, pair = End(change.host, change.interface), live.topology.pair_of(change.host)
+    if pair and end.interface == pair.peering:
+        return True
     links = [*live.topology.uplinks(), *(live.topology.peer_links(pair) if pair else ())]
     return any(
         live.topology.is_within_pair(link) and end in {live.topology.logical(port) for port in link.ends}

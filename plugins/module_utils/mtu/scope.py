@@ -7,7 +7,7 @@ from typing import Any, Collection
 
 from .encapsulation import LEAST_INSIDE, left_inside, underlay_needs
 from .errors import JumboError
-from .intent_types import End, Link, Segment
+from .intent_types import End, Link, Pair, Segment
 from .link_limit import LinkEnd, largest_common
 from .live import Live
 from .stacked import child_allows, parent_needs
@@ -23,6 +23,7 @@ class SegmentWork:
     segment: Segment
     reload: tuple[str, ...]  # boxes whose ports do not take the size before they are reloaded
     joins: tuple[Change, ...]  # both ends of the peer links of pairs
+    peering: tuple[Change, ...]  # both ends of what the members of pairs talk to each other by
     l2: tuple[Change, ...]
     hosts: tuple[Change, ...]
     svi: tuple[Change, ...]
@@ -30,7 +31,7 @@ class SegmentWork:
     @property
     def changes(self) -> tuple[Change, ...]:
         """All of them, in the order of their phases."""
-        return (*self.joins, *self.l2, *self.hosts, *self.svi)
+        return (*self.joins, *self.peering, *self.l2, *self.hosts, *self.svi)
 
 
 @dataclass(frozen=True)
@@ -111,17 +112,38 @@ class Scope:
         for end in self.topology.hosts_in(segment):
             hosts += self._pin(end, segment.ip_mtu) + self._raise(end, segment.ip_mtu)
         joins: dict[End, Change] = {}
-        for pair in dict.fromkeys(filter(None, map(self.topology.pair_of, self.topology.leafs_in(segment)))):
+        peering: list[Change] = []
+        for pair in self.topology.pairs_in(segment):
             for link in self.topology.peer_links(pair):
                 for port in link.ends:
                     joins.update(self._port_change(self.topology.logical(port), segment.ip_mtu, link.tagging))
+            peering += self._peering_changes(pair, segment.ip_mtu)
         svi: list[Change] = []
         for gateway in self.topology.gateways(segment):
             size = self.live.ip_mtu(gateway)
             above = size is not None and size > segment.ip_mtu
             svi += [self.size_change(gateway, segment.ip_mtu)] if above else self._raise(gateway, segment.ip_mtu)
         lacking = tuple(d for d in self.topology.leafs_in(segment) if self.live.box_lacks(d, segment.ip_mtu))
-        return SegmentWork(segment, lacking, tuple(joins.values()), tuple(l2.values()), tuple(hosts), tuple(svi))
+        ports = (tuple(joins.values()), tuple(peering), tuple(l2.values()))
+        return SegmentWork(segment, lacking, *ports, tuple(hosts), tuple(svi))
+
+    def _peering_changes(self, pair: Pair, size: int) -> list[Change]:
+        """Return the changes of both ends of a peering: to what their peer link carries, at least the segment's size.
+
+        Pings between the two then prove the peer link, which no host's packets cross before a failure.
+        """
+        link = self.live.peering(pair)
+        if link is None:
+            if pair.peering:
+                why = f"{pair.peering} was not read, is excluded, or has no MTU to set"
+                self.note(f"The peer link of {pair.name} is not probed on its own: {why}.")
+            return []
+        ports = [self.topology.logical(port) for cable in self.topology.peer_links(pair) for port in cable.ends]
+        most = max(size, min([self.link_target(link).ip_mtu, *filter(None, map(self.live.limit, ports))]))
+        sizes = {end: self.live.ip_mtu(end) or 0 for end in link.ends}
+        if min(sizes.values()) >= size:
+            return []
+        return [self.size_change(end, most) for end, found in sizes.items() if found < most]
 
     def _port_change(self, port: End, size: int, tagging: str) -> dict[End, Change]:
         """Return the change of a switched port that is too small: to as much as it can do."""

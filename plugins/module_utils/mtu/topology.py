@@ -199,6 +199,16 @@ class Topology:
         one, other = (End(device, pair.peer_link) for device in pair.devices)
         return [Link(one, other)]
 
+    def peering(self, pair: Pair) -> Link | None:
+        """Return the two interfaces by which the members of a pair talk over their peer link; no path leads there."""
+        if pair.peering is None:
+            return None
+        return Link(End(pair.devices[0], pair.peering), End(pair.devices[1], pair.peering))
+
+    def pairs_in(self, segment: Segment) -> list[Pair]:
+        """Return the pairs that a segment lives on."""
+        return list(dict.fromkeys(filter(None, map(self.pair_of, self.leafs_in(segment)))))
+
     def is_within_pair(self, link: Link) -> bool:
         """Tell whether a link joins the two members of a pair."""
         return self.unit_of(link.a.device) == self.unit_of(link.b.device)

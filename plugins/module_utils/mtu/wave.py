@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
-from .intent_types import Segment
+from .intent_types import End, Segment
 from .planner import Planner
 from .scope import SegmentWork
 from .steps import PHASES, Change, Gate, Outage
@@ -65,14 +65,33 @@ def by_turn(planner: Planner, changes: Iterable[Change]) -> list[list[Change]]:
     return [turns[turn] for turn in sorted(turns)]
 
 
-def raise_ports(row: Row, works: Sequence[SegmentWork]) -> None:
-    """Append the switched ports: peer links at both ends at once, then the ports of one member after the other."""
+def raise_ports(row: Row, works: Sequence[SegmentWork], *, prove: bool) -> None:
+    """Append the switched ports: peer links at both ends at once, then the ports of one member after the other.
+
+    Peer links are proven by their pairs' peerings, also where these were raised before (`prove`).
+    """
     joins = unique(change for work in works for change in work.joins)
     if joins:
         text = "Peer links accept larger frames first, both ends in one step: nobody sends such frames yet."
         row.add("l2", joins, None, text, atomic=True)
+    _raise_peerings(row, works, prove=prove)
     for part in by_turn(row.planner, (change for work in works for change in work.l2)):
         row.add("l2", part, None, "The ports accept larger frames before anybody may send them.")
+
+
+def _raise_peerings(row: Row, works: Sequence[SegmentWork], *, prove: bool) -> None:
+    """Append both ends of the peerings in one step: they differ for as short as it can be (design rule 11)."""
+    planner = row.planner
+    changes = unique(change for work in works for change in work.peering)
+    pairs = dict.fromkeys(pair for work in works for pair in planner.topology.pairs_in(work.segment))
+    links = [link for link in map(planner.live.peering, pairs) if link]
+    if not links or not (changes or prove):
+        return
+    coming = {End(change.host, change.object): int(change.to) for change in changes}
+    sizes = [coming.get(end, planner.live.ip_mtu(end) or 0) for link in links for end in link.ends]
+    gate = planner.gate("leg", [pair for link in links for pair in (link.ends, link.ends[::-1])], sizes)
+    text = "Peer links accept larger frames; both ends of what a pair talks by change together, and prove them."
+    row.add("link", changes, gate, text, atomic=True)
 
 
 def raise_hosts(row: Row, works: Sequence[SegmentWork], *, prove: bool) -> str | None:

@@ -29,7 +29,7 @@ def test_a_pair_goes_up_one_member_after_the_other_and_all_the_way_back(lab):
     assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
     now = lab.ip_mtus()
     assert {mtu for host in ("h1", "h5", "h6", "h7") for mtu in now[host].values()} == {9000}
-    assert {now[leaf]["Vlan10"] for leaf in PAIR} == {9000}
+    assert {(now[leaf]["Vlan10"], now[leaf]["Vlan4094"]) for leaf in PAIR} == {(9000, 9214)}
     assert lab.lab.ping("h1", lab.lab.address("h5"), 9000).received == 2
     never_both(outcome.journal)
     lifted = [line["seq"] for line in outcome.journal if line["verb"] == "lift" and line["host"] in {"h5", "h6", "h7"}]

@@ -54,14 +54,17 @@ def _host(platform: str, groups: list[str], variables: dict[str, Any]) -> dict[s
     return {"platform": platform, "groups": groups, "variables": variables}
 
 
-def paired(spines: int = 2, pairs: int = 2, hosts: int = 2, single: int = 0, **shared: Any) -> dict[str, Any]:
+def paired(
+    spines: int = 2, pairs: int = 2, hosts: int = 2, single: int = 0, peering: str | None = None, **shared: Any
+) -> dict[str, Any]:
     """Racks of two leafs (an MLAG pair): `hosts` on both by a bond, `single` more on the first leaf alone."""
     variables: dict[str, Any] = {"jumbo_links": [], "jumbo_segments": [], "jumbo_lags": [], "jumbo_pairs": []}
     found: dict[str, Any] = {f"spine{s}": _host("eos", ["spines"], variables) for s in range(1, spines + 1)}
     number = 0
     for rack in range(1, pairs + 1):
         both = [f"leaf{rack}a", f"leaf{rack}b"]
-        variables["jumbo_pairs"].append({"name": f"pair{rack}", "devices": both, "peer_link": "Ethernet48"})
+        pair = {"name": f"pair{rack}", "devices": both, "peer_link": "Ethernet48", "peering": peering}
+        variables["jumbo_pairs"].append(pair)
         variables["jumbo_links"].append([f"{leaf}:Ethernet48" for leaf in both])
         for side, leaf in enumerate(both):
             found[leaf] = _host("eos", ["leafs"], variables)
@@ -208,6 +211,7 @@ def states(intent: Intent, underlay: int = 1500) -> dict[str, Any]:
             ports[end.interface] = _port(
                 intent.devices[end.device], end.interface, link in uplinks, 1500 if small else underlay
             )
+    _add_peerings(found, topology)
     for segment in intent.segments:
         for member in segment.members:
             if not member.managed or member.interface is None:
@@ -234,6 +238,12 @@ def large(state: dict[str, Any]) -> None:
     state["jumbo"] = {"configured": True, "saved": True, "active": True}
     for port in state["interfaces"].values():
         port.update({"mru": 10178, "device_mtu": 10200} if port["kind"] == "switched" else {})
+
+
+def _add_peerings(found: dict[str, Any], topology: Topology) -> None:
+    for peering in filter(None, map(topology.peering, topology.intent.pairs)):
+        for end in peering.ends:
+            found[end.device]["interfaces"][end.interface] = interface(end.interface, 1500)
 
 
 def _routes(name: str, subnet: str, gateway: str, role: str) -> list[dict[str, Any]]:

@@ -10,7 +10,18 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.live import Live
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
-from unit.mtu.fabric import all_changes, changes, inventory, load, paired, planned, states, stretched, with_ipv6
+from unit.mtu.fabric import (
+    all_changes,
+    applied,
+    changes,
+    inventory,
+    load,
+    paired,
+    planned,
+    states,
+    stretched,
+    with_ipv6,
+)
 
 
 def igp(hosts, routing="ospf"):
@@ -80,6 +91,59 @@ def test_a_small_peer_link_comes_first_at_both_ends_and_counts_for_hosts_on_one_
     steps = [replace(s, needs=() if i == 1 else s.needs) for i, s in enumerate(plan.steps) if i]
     with pytest.raises(NotProven, match="Ethernet48"):
         prove(Plan(tuple(steps)), intent, topology, found)
+
+
+def with_peering(**more):
+    return paired(pairs=1, peering="Vlan4094", **more)
+
+
+def test_both_ends_of_a_peering_change_in_one_step_and_prove_the_peer_link_before_hosts_are_lifted():
+    plan = planned(with_peering())
+    first = plan.steps[0]
+    assert (first.id, first.hosts, first.atomic) == ("canary.1.link", ("leaf1a", "leaf1b"), True)
+    assert {(change.object, change.to) for change in first.changes} == {("Vlan4094", 9214)}
+    ends = ("leaf1a:Vlan4094", "leaf1b:Vlan4094")
+    assert (first.gate.name, first.gate.pairs, first.gate.ip_mtus) == ("leg", (ends, ends[::-1]), (9214, 1500))
+
+
+def test_a_peering_that_is_large_already_still_proves_the_peer_link_and_one_at_its_target_is_left_alone():
+    def large(found):
+        for leaf in ("leaf1a", "leaf1b"):
+            found[leaf]["interfaces"]["Vlan4094"].update(ip_mtu=9000, device_mtu=9000, persisted_mtu=9000)
+
+    first = planned(with_peering(), change=large).steps[0]
+    assert (first.id, first.changes, first.gate.ip_mtus) == ("canary.1.link", (), (9000, 1500))
+    intent, topology = load(with_peering())
+    before = states(intent)
+    done = applied(before, all_changes(make_plan(intent, topology, before)))
+    assert make_plan(intent, topology, done).steps == ()
+
+
+def test_nobody_is_lifted_behind_a_pair_before_its_peer_link_is_proven():
+    error = refused(with_peering(), lambda steps: [step for step in steps if step.id != "canary.1.link"])
+    assert error.step == "canary.3.lift"
+    assert "the peer link under leaf1a:Vlan4094 - leaf1b:Vlan4094 from leaf1a" in str(error)
+
+
+def test_a_peering_is_never_larger_than_its_peer_link():
+    hosts = with_peering()
+    intent, topology = load(hosts)
+    found = states(intent)
+    for leaf in ("leaf1a", "leaf1b"):
+        found[leaf]["interfaces"]["Ethernet48"].update(ip_mtu=1500, device_mtu=1500, persisted_mtu=1500)
+    steps = list(make_plan(intent, topology, found).steps)
+    assert [step.id for step in steps[:2]] == ["canary.1.l2", "canary.1.link"]
+    wrong = [replace(steps[1], needs=()), replace(steps[0], needs=(steps[1].id,))]
+    with pytest.raises(NotProven, match="Vlan4094 may send 9214 bytes to the other member of pair1") as caught:
+        prove(Plan(tuple(wrong)), intent, topology, found)
+    assert (caught.value.verdict, caught.value.step) == ("BLACKHOLE", "canary.1.link")
+
+
+def test_a_peering_that_has_no_mtu_to_set_is_left_alone_and_said():
+    plan = planned(with_peering(jumbo_excluded_interfaces=["leaf1b:Vlan4094"]))
+    assert not any(change["object"] == "Vlan4094" for change in all_changes(plan))
+    assert "The peer link of pair1 is not probed on its own" in " ".join(plan.notes)
+    assert any(step.phase == "lift" for step in plan.steps)
 
 
 def test_hosts_of_a_pair_have_paths_by_both_members():
