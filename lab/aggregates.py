@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import re
 from asyncio.subprocess import Process
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
+from .addressing import family_of
 from .fabric import Bundle, Fabric, Pair, Port
 from .namespaces import Namespace
 from .wiring import bridge_mac, bundle_mac, wire_mac
@@ -125,13 +127,38 @@ def choose_rules(bundles: Iterable[Bundle], up: frozenset[str]) -> str:
 
 
 def shield_rules(fabric: Fabric, pair: Pair, here: End, up: frozenset[str]) -> str:
-    """Return what one of two paired switches does not pass on, since its host got it from the other."""
+    """Return what one of two paired switches does not pass on, since its host got it from the other.
+
+    And what it routes in the other's place: hosts behind both send to the address of the first, by either uplink.
+    """
     node = fabric.nodes[here.device]
     lanes = [f'"{port.kernel}"' for port in node.ports if port.trunk == here.interface]
     shared = [f'"{port.kernel}"' for port, there in _shared(fabric, pair, here) if there.plant_end in up]
     drop = f"iifname {{ {', '.join(lanes)} }} oifname {{ {', '.join(shared)} }} drop" if lanes and shared else ""
-    chain = f"chain forward {{ type filter hook forward priority 0; policy accept;\n{drop}\n}}"
-    return f"table bridge {_SHIELD}\ndelete table bridge {_SHIELD}\ntable bridge {_SHIELD} {{\n{chain}\n}}\n"
+    chains = [
+        f"chain forward {{ type filter hook forward priority 0; policy accept;\n{drop}\n}}",
+        "chain prerouting { type filter hook prerouting priority 0; policy accept;",
+        *_stand_in_rules(fabric, pair, here, lanes),
+        "}",
+    ]
+    text = "\n".join(chains)
+    return f"table bridge {_SHIELD}\ndelete table bridge {_SHIELD}\ntable bridge {_SHIELD} {{\n{text}\n}}\n"
+
+
+def _stand_in_rules(fabric: Fabric, pair: Pair, here: End, lanes: Sequence[str]) -> Iterator[str]:
+    """Yield what takes hosts' packets to the other switch's SVI in, unless they are for itself (MLAG peer gateway)."""
+    node, other = fabric.nodes[here.device], fabric.nodes[_opposite(pair, here).device]
+    svis = {bridge.name: bridge for bridge in other.bridges if bridge.interface and bridge.vlan != pair.vlan}
+    for bridge in (bridge for bridge in node.bridges if bridge.interface and bridge.name in svis):
+        there = svis[bridge.name]
+        for word, family, beside in (("ip", 4, []), ("ip6", 6, ["fe80::/10"])):
+            own = [prefix for prefix in other.addresses.get(there.interface or "", ()) if family_of(prefix) == family]
+            subnets = [str(ipaddress.ip_interface(prefix).network) for prefix in own]
+            within = ", ".join([*subnets, *beside])
+            if own and lanes:
+                came = f"iifname != {{ {', '.join(lanes)} }} ether daddr {bridge_mac(other, there)}"
+                taken = f"ether daddr set {bridge_mac(node, bridge)} meta pkttype set host"
+                yield f"{came} {word} daddr != {{ {within} }} {taken}"
 
 
 def table_commands(fabric: Fabric, pair: Pair, here: End, up: frozenset[str]) -> Iterator[str]:

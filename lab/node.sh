@@ -50,6 +50,8 @@ put net/ipv4/tcp_orphan_retries 1
 put net/ipv6/icmp/ratelimit 0
 put net/ipv4/fib_multipath_hash_policy 1
 put net/ipv6/fib_multipath_hash_policy 1
+# Each node has a hash of its own (kernels from 6.11 on): with one for all, some legs would never be used.
+put net/ipv4/fib_multipath_hash_seed "$(printf %s "$name" | cksum | cut -d ' ' -f 1)"
 put net/bridge/bridge-nf-call-iptables 0
 put net/bridge/bridge-nf-call-ip6tables 0
 put net/bridge/bridge-nf-call-arptables 0

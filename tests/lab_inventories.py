@@ -108,6 +108,44 @@ def in_band_fabric(path: Path, block: int, **variables: Any) -> str:
     return write_inventory(path, block, groups, **shared, **in_band, **variables)
 
 
+def rack_variables() -> dict[str, Any]:
+    """Return cables and segments of the bundled fabric as it would be without a pair: three racks of one leaf.
+
+    Two hosts each, with a frontend of 1500 (eth0) beside the back end (eth1), all of it in both families.
+    """
+    leafs = ["leaf1", "leaf2", "leaf3"]
+    hosts = {leaf: (f"h{2 * rack - 1}", f"h{2 * rack}") for rack, leaf in enumerate(leafs, 1)}
+    access = [
+        [f"{host}:eth{eth}", f"{leaf}:Ethernet{11 + 2 * side + eth}"]
+        for leaf, both in hosts.items()
+        for side, host in enumerate(both)
+        for eth in (0, 1)
+    ]
+    segments = [
+        {
+            "name": f"{name}{rack}",
+            "vlan": vlan,
+            "subnets": [f"10.{vlan}.{rack}.0/24", f"fd00:{vlan}:{rack}::/64"],
+            "role": role,
+            "members": [f"{leaf}:Vlan{vlan}", *(f"{host}:{interface}" for host in hosts[leaf])],
+        }
+        for name, vlan, role, interface in (("backend", 10, "jumbo", "eth1"), ("frontend", 20, "frontend", "eth0"))
+        for rack, leaf in enumerate(leafs, 1)
+    ]
+    return {"jumbo_links": [*uplinks(["spine1", "spine2"], leafs), *access], "jumbo_segments": segments}
+
+
+def rack_fabric(path: Path, block: int, **variables: Any) -> str:
+    """Three racks of one leaf and two hosts each (see rack_variables)."""
+    groups = {
+        "spines": ["spine1", "spine2"],
+        "leafs": ["leaf1", "leaf2", "leaf3"],
+        "servers": [f"h{number}" for number in range(1, 7)],
+        "canary": ["leaf1"],
+    }
+    return write_inventory(path, block, groups, **{"jumbo_lab_advertise": "mtu", **rack_variables(), **variables})
+
+
 def border_fabric(path: Path, block: int, **variables: Any) -> str:
     """Two racks, a host with one interface only, and an internet of 1500 behind a border that is a Linux machine."""
     links = [

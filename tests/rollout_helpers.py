@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from ansible_collections.jumbo.fabric.lab.show import violations_text
 from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, need_namespaces, network, overlay, wait_until
+from lab_inventories import rack_fabric, rack_variables
 
 LIMIT = 300.0
 
@@ -117,8 +117,8 @@ class Fabric:
         return {**environment(self.folder), "HOME": os.environ.get("HOME", "/root")}
 
     def variables(self) -> dict[str, Any]:
-        """Return the fabric-wide variables of the inventory."""
-        return dict(yaml.safe_load((BUNDLED / "group_vars/all/fabric.yml").read_text()))
+        """Return the cables and segments of the fabric of three racks."""
+        return rack_variables()
 
     def check_violations(self) -> None:
         """Fail unless production was lost for its size exactly where a test says that it must have been."""
@@ -159,9 +159,8 @@ JUNOS = {"ansible_network_os": "junipernetworks.junos.junos", "ansible_port": 88
 
 
 def on_junos(devices: Sequence[str]) -> dict[str, Any]:
-    """Return the bundled fabric's cables and segments with these switches' interfaces as Junos names them."""
-    fabric = yaml.safe_load((BUNDLED / "group_vars/all/fabric.yml").read_text())
-    text = json.dumps({name: fabric[name] for name in ("jumbo_links", "jumbo_segments")} if devices else {})
+    """Return the cables and segments of three racks with these switches' interfaces as Junos names them."""
+    text = json.dumps(rack_variables() if devices else {})
     for device in devices:
         text = re.sub(rf'"{device}:Ethernet(\d+)"', rf'"{device}:xe-0/0/\1"', text)
         text = re.sub(rf'"{device}:Vlan(\d+)"', rf'"{device}:irb.\1"', text)
@@ -169,16 +168,16 @@ def on_junos(devices: Sequence[str]) -> dict[str, Any]:
 
 
 def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
-    """Yield what starts the bundled fabric, with a fault or not; it is taken down afterwards.
+    """Yield what starts the fabric of three racks, or the bundled one, with a fault or not; taken down afterwards.
 
     A test fails where the sentinel has seen production lost for its size, unless it says `expects_violations`.
     """
     need_namespaces()
 
-    def start(fault: str = "", junos: Sequence[str] = (), **variables: Any) -> Fabric:
+    def start(fault: str = "", junos: Sequence[str] = (), *, bundled: bool = False, **variables: Any) -> Fabric:
         known = {**on_junos(junos), "jumbo_lab_network": network(77), "jumbo_soak": "2s", **variables}
         extra = overlay(folder / "overlay", dict.fromkeys(junos, JUNOS), **known)
-        sources = [str(BUNDLED), extra]
+        sources = [str(BUNDLED) if bundled else rack_fabric(folder / "inventory", 77), extra]
         done = lab_cli(folder / "lab", "up", "-i", sources[0], "-i", sources[1], "--fault", fault)
         assert done.returncode == 0, done.stderr
         started.append(Fabric(folder / "lab", sources, folder / "evidence"))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import too_big
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.crossed import not_crossed, ports_to_cross
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.families import IPV4, IPV6, addresses_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import EVIDENCE
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.growth import growth
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry import open_driver
@@ -23,6 +26,9 @@ RESPONDER_SECONDS = 90
 ATTEMPTS = 3
 ECHOES = 3
 ECHO_INTERVAL = 0.2
+
+READINGS, READ_AGAIN = 5, 1.0
+"""How often, and after how many seconds, counters are read again: switches show what they count a little later."""
 
 Step = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -67,9 +73,22 @@ class Measurement:
             evidence["pings"] = self._pings(pairs, gate["ip_mtus"], ECHOES)
         fresh = [over_new_connections(self.accesses[host]) for host in watched]
         evidence["after"] = fabric.read_states(fresh, interfaces=interfaces)
+        self._cross_the_rest(gate, fresh, evidence)
         if gate["name"] == "gateway":
             evidence.update(self._too_big([target for _source, target in pairs], gate["ip_mtus"], evidence["after"]))
         return evidence
+
+    def _cross_the_rest(self, gate: Mapping[str, Any], fresh: Sequence[Access], evidence: dict[str, Any]) -> None:
+        """Ping the legs between switches that no hash has chosen, and read again until every way was taken."""
+        for reading in range(READINGS):
+            packets = growth(evidence["before"], evidence["after"]).packets
+            idle = not_crossed(gate, self.topology, packets)
+            if not idle:
+                return
+            if not reading and "device_pings" not in evidence:
+                evidence["device_pings"] = self._device_pings(self._legs(idle), gate["ip_mtus"])
+            time.sleep(READ_AGAIN)
+            evidence["after"] = fabric.read_states(fresh, interfaces=self._interfaces())
 
     def _interfaces(self) -> dict[str, list[str]]:
         """Return the interfaces of hosts that take part: counting all the others costs each host a process or two."""
@@ -83,13 +102,16 @@ class Measurement:
         hosts = [change["host"] for change in step["changes"]]
         for source, target in step["gate"]["pairs"]:
             hosts += [source.partition(":")[0], target.partition(":")[0]]
+        hosts += [port.partition(":")[0] for port in ports_to_cross(step["gate"], self.topology)]
         if step["gate"]["name"] in ("cross_rack", "soak"):
             hosts += [end.device for link in self.topology.uplinks() for end in link.ends]
         return list(dict.fromkeys(hosts))
 
-    def _legs(self) -> list[tuple[str, str]]:
-        """Return both directions of every link between switches, as their logical ends."""
-        ends = [[str(self.topology.logical(end)) for end in link.ends] for link in self.topology.uplinks()]
+    def _legs(self, ports: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """Return both directions of every link between switches, as their logical ends; of these ports only."""
+        links = self.topology.uplinks()
+        chosen = [link for link in links if ports is None or any(str(end) in ports for end in link.ends)]
+        ends = [[str(self.topology.logical(end)) for end in link.ends] for link in chosen]
         return [pair for a, b in ends for pair in ((a, b), (b, a))]
 
     def _too_big(self, sources: Sequence[str], ip_mtus: Sequence[int], states: Mapping[str, State]) -> dict[str, Any]:

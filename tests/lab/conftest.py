@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lab_helpers import BUNDLED, RunningLab, lab_cli, need_namespaces, network, overlay, small_inventory
+from lab_helpers import RunningLab, lab_cli, need_namespaces, network, small_inventory
+from lab_inventories import rack_fabric
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -16,12 +17,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
-    """The bundled fabric on addresses of its own, with brisk traffic."""
+    """Three racks on addresses of their own, with brisk traffic."""
     need_namespaces()
     folder = tmp_path_factory.mktemp("session") / "lab"
-    extra = overlay(folder.with_name("overlay"), jumbo_lab_network=network(78), jumbo_lab_traffic=0.1)
-    sources = [str(BUNDLED), extra]
-    done = lab_cli(folder, "up", "-i", sources[0], "-i", sources[1])
+    sources = [rack_fabric(folder.with_name("inventory"), 78, jumbo_lab_traffic=0.1)]
+    done = lab_cli(folder, "up", "-i", sources[0])
     assert done.returncode == 0, done.stderr
     try:
         yield RunningLab(folder, sources)

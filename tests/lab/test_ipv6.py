@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_helpers import BUNDLED, RunningLab, lab_cli, need_namespaces, network, overlay, wait_until
+from lab_helpers import BUNDLED, RunningLab, lab_cli, need_namespaces, overlay, wait_until
+from lab_inventories import rack_fabric
 
 pytestmark = pytest.mark.lab
 
@@ -17,12 +18,11 @@ SETTINGS = "/proc/sys/net/ipv6/conf/eth1"
 
 @pytest.fixture(scope="module")
 def lab6(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLab]:
-    """The bundled fabric with advertisements that tell an MTU, and a leaf that says nothing of a packet too big."""
+    """Three racks with advertisements that tell an MTU, and a leaf that says nothing of a packet too big."""
     need_namespaces()
     folder = tmp_path_factory.mktemp("six") / "lab"
-    extra = overlay(folder.with_name("overlay"), jumbo_lab_network=network(95), jumbo_lab_traffic=0.1)
-    sources = [str(BUNDLED), extra]
-    done = lab_cli(folder, "up", "-i", sources[0], "-i", sources[1], "--fault", "icmp-filtered@leaf3")
+    sources = [rack_fabric(folder.with_name("inventory"), 95, jumbo_lab_traffic=0.1)]
+    done = lab_cli(folder, "up", "-i", sources[0], "--fault", "icmp-filtered@leaf3")
     assert done.returncode == 0, done.stderr
     try:
         yield RunningLab(folder, sources)

@@ -13,6 +13,7 @@ from .live import Live
 from .moments import Moments
 from .proof_rules import PROBES, NotProven
 from .steps import Change, Gate, Plan, Step
+from .topology import Topology
 from .units import flows_needed
 
 Sizes = dict  # {key: the largest size, bytes of IP packet, that was proven}
@@ -49,12 +50,10 @@ class Coverage:
             self.sent[source] = max(size, self.sent.get(source, 0))
             self.heard[target] = max(size, self.heard.get(target, 0))
             here, there = self._ends[source], self._ends[target]
-            key = (self.topology.leafs_of(here), self.topology.leafs_of(there))
-            if key[0] != key[1]:
-                couples.setdefault(key, (here, there))
-        for (here, there), ends in couples.items():
-            if gate.flows >= flows_needed(self.topology.path_count(*ends)):
-                for crossed in directions(self.topology, here, there):
+            couples.setdefault(ways_between(self.topology, here, there), (here, there))
+        for ways, ends in couples.items():
+            if ways and gate.flows >= flows_needed(self.topology.path_count(*ends)):
+                for crossed in (each for starts, stops in ways for each in directions(self.topology, starts, stops)):
                     self.links[crossed] = max(size, self.links.get(crossed, 0))
 
     def _add_legs(self, gate: Gate) -> None:
@@ -107,6 +106,19 @@ class Coverage:
             ways = ((link, port.device) for link in links for port in link.ends)
             self._whole[key] = all(self.links.get(way, 0) >= size for way in ways)
         return self._whole[key]
+
+
+def ways_between(topology: Topology, source: End, target: End) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Return (from, to) switches that packets of one interface towards another cross the fabric between.
+
+    Empty where they stay within one switch, or within a pair, whose peer link is proven by itself.
+    """
+    if topology.segment_of(source) is not topology.segment_of(target):
+        here, there = topology.leafs_of(source), topology.leafs_of(target)
+        return ((here, there),) if here != there else ()
+    stops = topology.switches_of(target)
+    starts = [start for start in topology.switches_of(source) if start not in stops]
+    return tuple(((start,), stops) for start in starts if topology.partner_of(start) not in stops)
 
 
 def directions(topology: Any, here: Sequence[str], there: Sequence[str]) -> Iterator[tuple[Link, str]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence
 
+from .crossed import not_crossed, ports_to_cross
 from .families import families_between
 from .growth import Growth, growth
+from .intent_types import End
 from .localise import Facts, Loss, localise
 from .observed import Seen, address_book, from_device_pings, from_pings, from_probes
 from .steps import Step
@@ -78,6 +80,7 @@ class _Judge:
         self.families = families_between({**before, **after}, topology)
         self.growth = growth(before, after)
         self.after = after
+        self.too_long = _of_members(self.growth.too_long, topology)
 
     def result(self) -> GateResult:
         """Judge every pair, then what was read back and counted."""
@@ -90,6 +93,13 @@ class _Judge:
         counted = self._counted()
         findings += [f for f in counted if not _names(findings, f)]
         low += [f"{f['host']}:{f['interface']} {f['reason']}" for f in counted]
+        low += [
+            f"{loss.source} to {loss.target}: {loss.size} bytes are lost over this link" for loss in self._leg_losses()
+        ]
+        idle = not_crossed(self.gate, self.topology, self.growth.packets)
+        errors += [f"{port} has received nothing meanwhile: no probe took this way" for port in idle]
+        for host, _colon, interface in (port.partition(":") for port in idle):
+            findings.append(_finding(host, interface, "no probe took this way", "it has received nothing meanwhile"))
         errors += _not_judged(self.growth, soak=self.gate["name"] == "soak")
         verdict = FAILURE if bad or low else ERROR if errors else SUCCESS
         actual = self._actual(cases, [*[case.text for case in bad], *low, *errors])
@@ -191,12 +201,12 @@ class _Judge:
             for name, interface in (state.get("interfaces") or {}).items():
                 if interface.get("ip_mtu") is not None:
                     read_back[f"{host}:{name}"] = interface["ip_mtu"]
-        return Facts(read_back, self.growth.too_long, self.addresses)
+        return Facts(read_back, self.too_long, self.addresses)
 
     def _counted(self) -> list[dict[str, Any]]:
         """Return the ports that counted frames as too long meanwhile; large packets flowed, or a pair has failed."""
         found = []
-        for end, count in sorted(self.growth.too_long.items()):
+        for end, count in sorted(self.too_long.items()):
             if count > 0:
                 host, _colon, interface = end.partition(":")
                 found.append(_finding(host, interface, "it counts frames as too long", f"{count} meanwhile"))
@@ -211,6 +221,8 @@ class _Judge:
         text = f"{number} pairs carry {sizes} bytes{flows}" if number != 1 else f"1 pair carries {sizes} bytes{flows}"
         if self.gate["name"] not in EVIDENCE:
             text += ", unfragmented, and no sender passes its own link MTU"
+        telling = sum(port in self.growth.packets for port in ports_to_cross(self.gate, self.topology))
+        text += f", all {telling} ports on their ways receive packets" if telling else ""
         counting = len(self.growth.too_long)
         return text + (f", none of the {counting} ports that count sees a frame too long" if counting else "")
 
@@ -238,6 +250,13 @@ def _not_judged(change: Growth, *, soak: bool) -> list[str]:
     if soak and not change.too_long:
         problems.append("no device counts frames that are too long")
     return problems
+
+
+def _of_members(too_long: Mapping[str, int], topology: Topology) -> dict[str, int]:
+    """Return what ports counted without the sums of LAGs: where a member counts, it is the member that is meant."""
+    ends = {end: End(*end.split(":", 1)) for end, count in too_long.items() if count > 0}
+    sums = {str(topology.logical(port)) for port in ends.values() if topology.logical(port) != port}
+    return {end: count for end, count in too_long.items() if end not in sums}
 
 
 def _finding(host: str, interface: str, reason: str, evidence: str) -> dict[str, Any]:

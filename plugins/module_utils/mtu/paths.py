@@ -100,14 +100,15 @@ class Paths:
             return (end.device,)
         segment = self.topology.segment_of(end)
         gateways = [gateway.device for gateway in self.topology.gateways(segment)] if segment else []
-        attached = self._switches(end)
+        attached = self.switches_of(end)
         near = [device for device in attached if device in gateways]
         beside = [device for device in gateways if self.topology.partner_of(device) in attached]
         return tuple(near or beside or gateways)
 
-    def _switches(self, end: End) -> list[str]:
+    def switches_of(self, end: End) -> tuple[str, ...]:
+        """Return the switches that an interface is cabled to."""
         links = self.topology.access_links(end)
-        return list(dict.fromkeys(link.other(link.end_on(end.device)).device for link in links))
+        return tuple(dict.fromkeys(link.other(link.end_on(end.device)).device for link in links))
 
     # ------------------------------------------------------------------ whole paths
 
@@ -137,10 +138,10 @@ class Paths:
         if not self.topology.is_host(source):
             yield from self._from_gateway(segment, source.device, destination)
             return
-        if not self._switches(destination) and not self.topology.is_host(destination):
+        if not self.switches_of(destination) and not self.topology.is_host(destination):
             yield from self._to_switch(segment, source, destination.device)
             return
-        if not self._switches(source) or not self._switches(destination):
+        if not self.switches_of(source) or not self.switches_of(destination):
             yield (Hop(source, True, destination, None),)  # a cable is unknown: the segment is one hop
             return
         for up in self.topology.access_links(source):

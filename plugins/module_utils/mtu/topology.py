@@ -238,6 +238,10 @@ class Topology:
         """Return how many equal-cost paths there are, for flows that shall cross each of them."""
         return self._paths.count(source, destination)
 
+    def switches_of(self, end: End) -> tuple[str, ...]:
+        """Return the switches that an interface is cabled to."""
+        return self._paths.switches_of(end)
+
     def leafs_of(self, end: End) -> tuple[str, ...]:
         """Return the switches that route for an interface: its own, or its segment's gateways (attached ones first)."""
         return self._paths.leafs_of(end)

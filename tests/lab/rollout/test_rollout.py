@@ -9,7 +9,7 @@ pytestmark = pytest.mark.lab
 
 
 def test_up_again_and_all_the_way_back(fabric):
-    lab = fabric()
+    lab = fabric(bundled=True)
     before = {host: lab.routes(host) for host in ("h1", "h5")}
 
     outcome = lab.play("rollout")
@@ -17,7 +17,8 @@ def test_up_again_and_all_the_way_back(fabric):
     assert [stage["verdict"] for stage in outcome.report["stages"]] == ["passed"] * 4
     assert {gate["verdict"] for stage in outcome.report["stages"] for gate in stage["gates"]} == {"success"}
     now = lab.ip_mtus()
-    assert {now[f"h{n}"]["eth1"] for n in range(1, 7)} == {9000}
+    assert {mtu for n in range(1, 7) for mtu in now[f"h{n}"].values()} == {9000}
+    assert {(now[leaf]["Vlan10"], now[leaf]["Vlan4094"]) for leaf in ("leaf3", "leaf4")} == {(9000, 9214)}
     assert {mtu for host in ("spine1", "spine2") for mtu in now[host].values()} == {9214}
     assert lab.lab.ping("h1", lab.lab.address("h5"), 9000).received == 2
     check_journal(outcome.journal)
@@ -83,7 +84,7 @@ def check_files(outcome):
 
 
 def test_a_dry_run_shows_the_plan_and_each_devices_own_difference_and_writes_nothing(fabric):
-    lab = fabric()
+    lab = fabric(bundled=True)
     routes = {host: lab.routes(host) for host in ("h1", "h4")}
     before = lab.ip_mtus()
     outcome = lab.play("rollout", "--check", "--diff")

@@ -11,6 +11,7 @@ from ansible_collections.jumbo.fabric.lab import aggregates
 from ansible_collections.jumbo.fabric.lab.eos_config import startup_config
 from ansible_collections.jumbo.fabric.lab.fabric import Fabric
 from ansible_collections.jumbo.fabric.lab.inventory import Hosts, design, load_hosts
+from ansible_collections.jumbo.fabric.lab.wiring import bridge_mac
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from lab_inventories import border_fabric, pair_fabric
 
@@ -78,6 +79,17 @@ def test_what_comes_by_the_peer_link_goes_to_no_host_that_has_it_already(fabric:
     assert 'oifname { "Ethernet11", "Ethernet12" } drop' in both
     one = aggregates.shield_rules(fabric, pair, pair.ends[0], everything(fabric) - {f"{TO_LEAF4}b"})
     assert 'oifname { "Ethernet12" } drop' in one
+
+
+def test_either_switch_routes_what_hosts_send_to_the_other_and_passes_on_what_is_for_itself(fabric: Fabric) -> None:
+    (pair,) = fabric.pairs
+    leaf3, leaf4 = (fabric.nodes[end.device] for end in pair.ends)
+    text = aggregates.shield_rules(fabric, pair, pair.ends[1], everything(fabric))
+    macs = [bridge_mac(node, next(b for b in node.bridges if b.name == "back3")) for node in (leaf3, leaf4)]
+    assert (
+        f"ether daddr {macs[0]} ip daddr != {{ 10.3.0.0/24 }} ether daddr set {macs[1]} meta pkttype set host" in text
+    )
+    assert text.count("pkttype") == 1
 
 
 def test_the_configuration_says_so(fabric: Fabric) -> None:

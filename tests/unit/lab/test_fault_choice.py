@@ -23,7 +23,7 @@ def site() -> Site:
     ("name", "place"),
     [
         ("spine-1500", "spine1:Ethernet2"),
-        ("tap-1518", "leaf3:Ethernet2"),
+        ("tap-1518", "leaf4:Ethernet2"),
         ("icmp-filtered", "leaf1"),
         ("host-unreachable", "h3"),
         ("eos-max-9194", "spine1"),

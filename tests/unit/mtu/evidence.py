@@ -85,6 +85,8 @@ def read(found, size=9214, giants=None):
             port["ip_mtu"] = max(port["ip_mtu"], size)
             port["counters"] = {"oversize": 4, "length_errors": None, "input_packets": 10}
     after = copy.deepcopy(before)
+    for port in (port for state in after.values() for port in state["interfaces"].values()):
+        port["counters"]["input_packets"] += 100
     for end, count in (giants or {}).items():
         device, name = end.split(":")
         after[device]["interfaces"][name]["counters"]["oversize"] += count

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import judge
-from unit.mtu.evidence import LEG, blamed, device_ping, lab, leg, read, step_with, triple
+from unit.mtu.evidence import LEG, blamed, device_ping, lab, leg, probes, read, step_with, triple
+from unit.mtu.fabric import interface, load, paired, states
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,23 @@ def test_cross_rack_with_a_counting_port(fabric):
     result = judge(*cross(fabric, touches_rack2, **evidence), fabric[0])
     assert blamed(result) == [("spine1", "Ethernet2")]
     assert "16 pairs lose packets" in result.findings[0]["evidence"]
+
+
+def test_a_member_of_a_lag_that_counts_is_named_and_not_the_lag_that_sums_up():
+    intent, topology = load(
+        paired(
+            jumbo_lags=[
+                *paired()["h1"]["variables"]["jumbo_lags"],
+                {"device": "leaf1a", "name": "Port-Channel11", "members": ["Ethernet11"]},
+            ]
+        )
+    )
+    found = states(intent)
+    found["leaf1a"]["interfaces"]["Port-Channel11"] = interface("Port-Channel11", 9214)
+    couple = (("h1:bond0", "h2:bond0"),)
+    counted = read(found, 9000, {"leaf1a:Ethernet11": 11, "leaf1a:Port-Channel11": 11})
+    evidence = {"probes": probes(*couple, flows=21, lost=11), **counted}
+    assert blamed(judge(step_with("rack_receive", couple, flows=21), evidence, topology)) == [("leaf1a", "Ethernet11")]
 
 
 def test_giants_elsewhere_are_told_but_explain_no_pair(fabric):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.coverage import Coverage
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.live import Live
@@ -144,6 +145,16 @@ def test_a_peering_that_has_no_mtu_to_set_is_left_alone_and_said():
     assert not any(change["object"] == "Vlan4094" for change in all_changes(plan))
     assert "The peer link of pair1 is not probed on its own" in " ".join(plan.notes)
     assert any(step.phase == "lift" for step in plan.steps)
+
+
+def test_probes_within_a_pair_prove_no_leg_of_the_fabric():
+    intent, topology = load(paired(single=1))
+    found = states(intent)
+    gate = make_plan(intent, topology, found).step("canary.1.host_link").gate
+    assert {"h1:bond0", "h3:eth1"} <= {end for pair in gate.pairs for end in pair}
+    coverage = Coverage(Live(intent, topology, found))
+    coverage.add(gate)
+    assert coverage.links == {}
 
 
 def test_hosts_of_a_pair_have_paths_by_both_members():
