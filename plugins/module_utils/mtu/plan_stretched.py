@@ -98,7 +98,7 @@ def _domain(planner: Planner, wave: int, work: SegmentWork) -> int:
     for batch in _racks(planner, work)[:-1]:
         text = f"Every port of {segment.name} carries its size; production stays at its old size, routes pinned first."
         row.add("host_link", batch, None, text)
-    rest = SegmentWork(segment, (), (), (), tuple(_racks(planner, work)[-1] if work.hosts else ()), ())
+    rest = SegmentWork(segment, (), (), (), (), tuple(_racks(planner, work)[-1] if work.hosts else ()), ())
     first = raise_hosts(row, [rest], prove=any(lifts.values()))
     raise_gateways(row, [work])
     last = _lift(planner, row, segment, lifts)
