@@ -19,7 +19,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_r
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.standing import ROLLOUT, Standing, standing
 
-SHAPE = tuple(name for name in LISTS if name != "jumbo_waivers")
+SHAPE = tuple(name for name in LISTS if name not in ("jumbo_waivers", "jumbo_control_sessions"))
 """The variables that say what fabric it is; sizes, waves, waits and waivers may differ from one attempt to the next."""
 
 Acts = list[tuple[Outcome, Handle]]

@@ -22,10 +22,11 @@ class World:
     """Running and saved values from the states: sizes[device][interface], routes[device][interface][prefix].
 
     boxes[device]: what every port of the device takes, where that is one size for all; a switched port has no other.
-    forgetful: devices that have no place to save anything.
+    forgetful: devices that have no place to save anything. drained: ends around which traffic is led.
     """
 
     forgetful = frozenset()
+    drained = frozenset()
 
     def __init__(self, sizes, routes, boxes, saved_sizes, saved_routes, saved_boxes):
         self.sizes, self.routes, self.boxes = sizes, routes, boxes
@@ -55,7 +56,7 @@ class World:
     def copy(self):
         parts = (self.sizes, self.routes, self.boxes, self.saved_sizes, self.saved_routes, self.saved_boxes)
         again = World(*({k: dict(v) if isinstance(v, dict) else v for k, v in part.items()} for part in parts))
-        again.forgetful = self.forgetful
+        again.forgetful, again.drained = self.forgetful, self.drained
         return again
 
     def carried(self):
@@ -74,6 +75,9 @@ class World:
             self.sizes[device][name] = change["to"]
         elif change["field"] == "jumbo":
             self.boxes[device] = LARGE
+        elif change["field"] == "drained":
+            end = {f"{device}:{name}"}
+            self.drained = self.drained | end if change["to"] else self.drained - end
         elif change["field"] == "route_mtu":
             routes = self.route(device, name)
             for known in [prefix] if prefix else list(routes):
@@ -154,6 +158,8 @@ class Walker:
         pairs = [pair["devices"] for pair in variables.get("jumbo_pairs", ())]
         self.cables = {}  # host's end -> ports of leafs
         self.neighbours = {}
+        self.uneven = set()
+        self.sessions = variables.get("jumbo_control_sessions", [])
         self.firewalls = [name for name, host in hosts.items() if host["platform"] == "opnsense"]
         self.waived = {w["object"] for w in variables.get("jumbo_waivers", ()) if w["kind"] == "only_path"}
         self.peer = {}  # (leaf, other leaf of its pair) -> (port, port)
@@ -294,6 +300,7 @@ def faults(world, walker, device=None):
         if sizes[gateway] > sizes[member]:
             yield f"{gateway} sends {sizes[gateway]} to {member}"
     yield from reassembled(walker, sizes)
+    yield from sessions(walker, sizes, world.drained)
     for source in walker.hosts():
         if device in (None, source.split(":")[0]) and sent(world, source, None) > BASELINE:
             yield f"{source} sends {sent(world, source, None)} to everywhere"
@@ -340,6 +347,22 @@ def reassembled(walker, sizes):
                     yield f"{port} sends {sizes[port]} it has reassembled to {member}: {small[0]} has {sizes[small[0]]}"
 
 
+def sessions(walker, sizes, drained):
+    """Yield sentences about control sessions that may send into a smaller end: as large as first hops at both ends.
+
+    What was uneven before the plan is no fault of it. They may go by every link but the drained: each link of these
+    fabrics is on some way between any two routers.
+    """
+    links = [(device, port, entry) for device, far in walker.neighbours.items() for port, entry, _there in far]
+    links = [link for link in links if not {link[1], link[2]} <= drained]
+    for ends in walker.sessions:
+        first = [max((sizes[port] for device, port, _entry in links if device == end), default=0) for end in ends]
+        for _device, port, entry in links:
+            size = min(*first, sizes[port])
+            if size > max(BASELINE, sizes[entry]) and (port, entry) not in walker.uneven:
+                yield f"session {' - '.join(ends)} sends {size} from {port}: {entry} has {sizes[entry]}"
+
+
 def look(name, happened, world, walker):
     """Return the faults of a world and of each reboot in it."""
     found = [f"{name} ({happened}): {fault}" for fault in faults(world, walker)]
@@ -357,6 +380,9 @@ def judge(plan, states, hosts):
         for c in step["changes"]
         if " " in c["object"] and c["to"] > BASELINE
     }
+    sizes = world.carried()
+    cables = [(port, entry) for far in walker.neighbours.values() for port, entry, _there in far]
+    walker.uneven = {(port, entry) for port, entry in cables if sizes[port] > sizes[entry]}
     found = look("before", "as it is", world, walker)
     for step in plan["steps"]:
         found = found or down(step, walker)

@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 from .encapsulation import LEAST_INSIDE, encapsulation_overhead, left_inside, underlay_needs
 from .errors import InvalidIntent, JumboError
-from .intent_lists import read_addresses, read_lags, read_links, read_pairs, read_waivers
+from .intent_lists import read_addresses, read_lags, read_links, read_pairs, read_sessions, read_waivers
 from .intent_segments import SegmentReader
 from .intent_types import Device, End, Intent, Lag, Link, Member, Pair, Segment, Through, Waiver
 from .intent_values import IP_MTU_RANGE, LISTS, PLATFORMS, SCALARS, Problems, Where, items, text
@@ -142,6 +142,7 @@ def _build(
         lags=lags,
         pairs=pairs,
         segments=reader.read(given["jumbo_segments"]),
+        control_sessions=read_sessions(where["jumbo_control_sessions"], given["jumbo_control_sessions"], switches),
         ip_mtu=values["jumbo_ip_mtu"],
         underlay_ip_mtu=values["jumbo_underlay_ip_mtu"],
         baseline_ip_mtu=values["jumbo_baseline_ip_mtu"],

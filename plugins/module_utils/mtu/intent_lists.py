@@ -146,6 +146,20 @@ def read_pairs(where: Where, value: Any, switches: Collection[str]) -> tuple[Pai
     return tuple(pairs)
 
 
+def read_sessions(where: Where, value: Any, switches: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Return the control sessions over several hops: two routers each."""
+    sessions: list[tuple[str, str]] = []
+    for entry in items(where, value):
+        both = items(where, entry)
+        unknown = [device for device in both if device not in switches]
+        if len(both) != _TWO or len(set(map(str, both))) != _TWO or unknown:
+            choices = known(switches, str(unknown[0]) if unknown else "")
+            where.bad("a control session has two routers of the inventory", both, choices)
+            continue
+        sessions.append((str(both[0]), str(both[1])))
+    return tuple(dict.fromkeys(sessions))
+
+
 def read_waivers(where: Where, value: Any) -> tuple[Waiver, ...]:
     """Return the dangers that were accepted; each needs a reason."""
     waivers = []

@@ -157,7 +157,10 @@ class Device:
 
 @dataclass(frozen=True)
 class Intent:
-    """Everything the inventory asks for, checked. `excluded_interfaces` are "device:pattern" texts."""
+    """Everything the inventory asks for, checked.
+
+    `excluded_interfaces` are "device:pattern" texts; `control_sessions` are (router, router), over several hops.
+    """
 
     devices: dict[str, Device]
     links: tuple[Link, ...]
@@ -181,6 +184,7 @@ class Intent:
     reload_within: int
     waivers: tuple[Waiver, ...]
     canary: tuple[str, ...]
+    control_sessions: tuple[tuple[str, str], ...] = ()
 
     def is_excluded(self, end: End) -> bool:
         """Tell whether the inventory forbids touching this interface."""

@@ -246,4 +246,4 @@ SCALARS: dict[str, Scalar] = {
     ),
     "jumbo_resume": Scalar("auto", lambda w, v, d: choice(w, v, d, RESUME)),
 }
-LISTS = ("jumbo_links", "jumbo_lags", "jumbo_pairs", "jumbo_segments", "jumbo_waivers")
+LISTS = ("jumbo_links", "jumbo_lags", "jumbo_pairs", "jumbo_segments", "jumbo_control_sessions", "jumbo_waivers")

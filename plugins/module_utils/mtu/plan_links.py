@@ -198,6 +198,7 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
     sizes = [work.target.ip_mtu for work in works]
     drained = [work.link for work in works if _needs_drain(planner, work.link)]
     readded = [work.link for work in works if _is_readded(planner, work.link)]
+    _note_sessions(planner, drained)
     if drained or readded:
         _refuse_cut_off(planner, list(dict.fromkeys([*drained, *readded])))
     if drained:
@@ -226,10 +227,29 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
 
 
 def _needs_drain(planner: Planner, link: Link) -> bool:
-    """Where only the re-added interface asks for it, a person may accept its short loss instead: waiver `outage`."""
-    if link.routing in ADJACENCY:
+    """Where only the re-added interface asks for it, a person may accept its short loss instead: waiver `outage`.
+
+    A control session that may cross the link is bound by no pin: its packets must not meet unequal ends.
+    """
+    if link.routing in ADJACENCY or link in planner.session_links():
         return True
     return _is_readded(planner, link) and not planner.intent.waived("outage", str(link), link.a.device, link.b.device)
+
+
+def _note_sessions(planner: Planner, drained: Sequence[Link]) -> None:
+    """Say which control sessions end at a router all of whose links are drained at once."""
+    gone = set(drained)
+    routers = {end.device for link in drained for end in link.ends}
+    cut = {router for router in routers if {k for k in planner.topology.uplinks() if router in _devices(k)} <= gone}
+    for ends in planner.intent.control_sessions:
+        for router in (end for end in ends if end in cut):
+            planner.scope.note(
+                f"The control session {' - '.join(ends)} is down while the links of {router} are drained."
+            )
+
+
+def _devices(link: Link) -> set[str]:
+    return {end.device for end in link.ends}
 
 
 def _is_readded(planner: Planner, link: Link) -> bool:

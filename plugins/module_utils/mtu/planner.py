@@ -33,6 +33,7 @@ class Planner:
         self.exposures: list[dict[str, Any]] = []
         self.crossed: list[tuple[End, End]] = []  # pairs that are probed between racks
         self.raised: set[Link] = set()  # links that this plan raises
+        self._session_links: set[Link] | None = None
         self.reloaded: set[str] = set()  # boxes whose reload is in the plan
         self.ready: dict[str, Segment] = {}  # by name
         self.done: dict[str, Segment] = {}  # those of `ready` whose steps are in the plan already
@@ -119,6 +120,13 @@ class Planner:
         if not any(self.scope.reassembles(end.device) for end in link.ends):
             return []
         return [segment for segment in self.scope.fabric_segments() if not self.is_ready(segment)]
+
+    def session_links(self) -> set[Link]:
+        """Return the links that control sessions of routers may cross, after failures too."""
+        if self._session_links is None:
+            sessions = self.intent.control_sessions
+            self._session_links = {link for a, b in sessions for link in self.topology.links_among([a], [b])}
+        return self._session_links
 
     def hosts(self, segments: Iterable[Segment]) -> list[End]:
         """Return the host ends of these segments that take part, by name."""

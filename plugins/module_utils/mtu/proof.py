@@ -23,6 +23,7 @@ from .moments import Moments
 from .proof_boxes import check_boxes
 from .proof_firewalls import Firewalls
 from .proof_rules import NotProven, check_rules
+from .proof_sessions import Sessions
 from .steps import Plan
 from .topology import Topology
 from .values import Track, Values
@@ -64,6 +65,7 @@ class _Prover:
         self.limits = Limits(live, self.values)
         self.examiner = Examiner(live, self.limits, self.moments)
         self.firewalls = Firewalls(live, self.values, self.limits, self.moments)
+        self.sessions = Sessions(live, self.values, self.limits, self.moments, plan)
         self.adjacency = Adjacency(live, self.values, self.moments, plan)
         self.segments = self.topology.jumbo_segments()
         self._bounds: dict[str, Curve] = {}
@@ -83,9 +85,12 @@ class _Prover:
                 self._compare_first_hop(end, segment)
             for alike in _classes(self.values.track(end) for end in hosts):
                 self._compare_sender(hosts, alike, segment)
-        for moment, look in self.firewalls.looks(self.examiner.note):
-            self._look_at([moment], look)
-        for moment, look in [*self.adjacency.looks(), *peering.looks(self.topology, self.limits, self.moments)]:
+        for moment, look in [
+            *self.firewalls.looks(self.examiner.note),
+            *self.sessions.looks(self.examiner.note),
+            *self.adjacency.looks(),
+            *peering.looks(self.topology, self.limits, self.moments),
+        ]:
             self._look_at([moment], look)
         for moment, _order, look in sorted(self.looks, key=lambda each: each[:2]):
             look(moment)

@@ -18,7 +18,8 @@ _MESSAGES = {
 _LEAVE_OUT = "Leave the device out with --limit, or do this step by hand and run again"
 _BY_HAND = "Leave the stage fabric out of jumbo_stages, or do this step by hand and run again"
 _ADVICE = {
-    "drained": f"{_BY_HAND}; the waiver outage accepts the short loss of an interface that is added anew",
+    "drained": f"{_BY_HAND}; the waiver outage accepts the short loss of an interface that is added anew, and "
+    "sessions that jumbo_control_sessions does not name ask for no drain",
     "jumbo": "Reload it by hand (jumbo, write memory, reload) and run again: once that is active nothing is left to do",
 }
 
