@@ -24,9 +24,8 @@ def lost_without(topology: Topology, device: str) -> list[str]:
         for end in hosts_on(topology, device)
         if all(device in (link.a.device, link.b.device) for link in topology.access_links(end))
     ]
-    gone = frozenset(
-        frozenset((link.a.device, link.b.device)) for link in topology.uplinks() if link in links_of(topology, device)
-    )
+    edges = (frozenset((link.a.device, link.b.device)) for link in topology.uplinks())
+    gone = frozenset(edge for edge in edges if device in edge)
     before, after = topology.graph.parts(), topology.graph.parts(gone)
     first: dict[int, str] = {}
     leafs = dict.fromkeys(d for s in topology.jumbo_segments() for d in topology.leafs_in(s) if d in before)
