@@ -34,6 +34,9 @@ NOBODY = ["!all"]
 CONDUCTED = ("reload", "link", "soak", "persist")
 """Phases that one process conducts on all their devices at once; the others are per-host tasks in serial batches."""
 
+SERIAL = {"fabric": ("lift",)}
+"""The phases that the batches of a stage have tasks for, where these are not all; waves with others are conducted."""
+
 State = dict[str, Any]
 Step = Mapping[str, Any]
 
@@ -73,7 +76,7 @@ def play_of(state: State, stage: str) -> dict[str, Any]:
     are conducted as one, the rest are serial batches.
     """
     waves = state.get("stages", {}).get(stage, {"waves": []})["waves"] if state["verdict"] == GO else []
-    conducted = conducted_waves(waves)
+    conducted = conducted_waves(stage, waves)
     serial = [wave["hosts"] for index, wave in enumerate(waves) if index not in conducted]
     return {
         "hosts": [host for hosts in serial for host in hosts] or NOBODY,
@@ -85,13 +88,18 @@ def play_of(state: State, stage: str) -> dict[str, Any]:
     }
 
 
-def conducted_waves(waves: Sequence[Mapping[str, Any]]) -> list[int]:
+def conducted_waves(stage: str, waves: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the numbers of the waves that are conducted; they run before the serial ones, in order.
 
     A host is in one batch of a play at most. Where waves share hosts (a rack with two segments), where a serial wave
     would come before a conducted one, or has no host, all of the stage is conducted.
     """
-    conducted = [index for index, wave in enumerate(waves) if set(wave["phases"]) & set(CONDUCTED)]
+    batches = SERIAL.get(stage, PHASES)
+    conducted = [
+        index
+        for index, wave in enumerate(waves)
+        if set(wave["phases"]) & set(CONDUCTED) or set(wave["phases"]) - set(batches)
+    ]
     serial = [index for index in range(len(waves)) if index not in conducted]
     hosts = [host for index in serial for host in waves[index]["hosts"]]
     shared = len(hosts) != len(set(hosts)) or any(not waves[index]["hosts"] for index in serial)
@@ -107,7 +115,7 @@ def open_wave(state: State, stage: str, batch: Sequence[str]) -> bool:
     """
     if state["verdict"] != GO:
         return False
-    conducted = conducted_waves(state["stages"][stage]["waves"])
+    conducted = conducted_waves(stage, state["stages"][stage]["waves"])
     for index, wave in enumerate(state["stages"][stage]["waves"]):
         if set(batch) <= set(wave["hosts"]) and index not in conducted and not wave.get("opened"):
             open_numbered_wave(state, stage, index)

@@ -115,10 +115,3 @@ def test_the_switches_say_that_they_are_one(lab: RunningLab) -> None:
     assert lldp["Ethernet11"]["lldpNeighborInfo"][0]["neighborInterfaceInfo"]["interfaceId_v2"] == "eth1"
     lab.ping("leaf3", "10.254.0.1", 1500)
     assert lab.plane("leaf3").ping(["-c", "1", "-W", "1", "10.254.0.1"], 5.0).count("1 received") == 1
-
-
-def test_a_roll_out_refuses_the_stretched_segment_by_name(fabric: Fabric, lab: RunningLab) -> None:
-    outcome = fabric.play("rollout")
-    assert (outcome.status, outcome.report["verdict"]) == (2, "failed"), outcome.output
-    assert "wide: stretched over leaf1, pair1: planned and proven, but not carried out" in outcome.output
-    assert {mtu for ports in fabric.ip_mtus().values() for mtu in ports.values()} == {1500}

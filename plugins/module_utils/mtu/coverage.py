@@ -6,6 +6,7 @@ crossed at its size, in both directions, by probes with enough flows for each EC
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Iterator, Sequence
 
 from .intent_types import End, Link, Segment
@@ -54,7 +55,7 @@ class Coverage:
             couples.setdefault(ways_between(self.topology, here, there), (here, there))
         for ways, ends in couples.items():
             if ways and gate.flows >= flows_needed(self.topology.path_count(*ends)):
-                for crossed in (each for starts, stops in ways for each in directions(self.topology, starts, stops)):
+                for crossed in (each for way in ways for each in way.crossed(self.topology)):
                     self.links[crossed] = max(size, self.links.get(crossed, 0))
 
     def _add_legs(self, gate: Gate) -> None:
@@ -77,16 +78,17 @@ class Coverage:
                 if self.links.get((link, device), 0) < size:
                     return f"the peer link under {link} from {device}"
         if self._all_crossed(self.topology.uplinks(), size):
-            return None
+            targets = [target for target in targets if target is source]  # it may have trunks
         return next(filter(None, (self._missing_link(source, target, size) for target in targets)), None)
 
     def _missing_link(self, source: Segment, target: Segment, size: int) -> str | None:
         here, there = self.topology.leafs_in(source), self.topology.leafs_in(target)
-        if self._all_crossed(self.topology.links_among(here, there), size):
+        if source is not target and self._all_crossed(self.topology.links_among(here, there), size):
             return None
-        for crossed in [*directions(self.topology, here, there), *directions(self.topology, there, here)]:
-            if self.links.get(crossed, 0) < size:
-                return f"{crossed[0]} from {crossed[1]}"
+        for way in ways_among(self.topology, source, target):
+            for crossed in way.crossed(self.topology):
+                if self.links.get(crossed, 0) < size:
+                    return f"{crossed[0]} from {crossed[1]}"
         return None
 
     def _peerings_in(self, segment: Segment) -> list[Link]:
@@ -109,29 +111,61 @@ class Coverage:
         return self._whole[key]
 
 
-def ways_between(topology: Topology, source: End, target: End) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Return (from, to) switches that packets of one interface towards another cross the fabric between.
+@dataclass(frozen=True)
+class Between:
+    """Switches between which packets go: from each of `starts` to the nearest of `stops`; switched within `segment`."""
+
+    starts: tuple[str, ...]
+    stops: tuple[str, ...]
+    segment: Segment | None = None
+
+    def crossed(self, topology: Topology) -> Iterator[tuple[Link, str]]:
+        """Yield (link, the device that sends) of every equal-cost way."""
+        found: dict[tuple[Link, str], None] = {}
+        for start in self.starts:
+            ways = [way for stop in self.stops for way in self._ways(topology, start, stop)]
+            shortest = min(map(len, ways), default=0)
+            found.update(((link, near), None) for way in ways if len(way) == shortest for near, link in way)
+        yield from found
+
+    def _ways(self, topology: Topology, start: str, stop: str) -> Iterator[Sequence[tuple[str, Link]]]:
+        """Yield ways as (device, link) of each hop; of parallel links all, since only who is crossed matters."""
+        if self.segment is not None:
+            yield from topology.domains.ways(self.segment, start, stop)
+            return
+        for devices in topology.graph.shortest_paths(start, stop):
+            hops = [[(near, link) for link in topology.between(near, far)] for near, far in zip(devices, devices[1:])]
+            for turn in range(max(map(len, hops), default=1)):
+                yield [links[min(turn, len(links) - 1)] for links in hops]
+
+
+def ways_between(topology: Topology, source: End, target: End) -> tuple[Between, ...]:
+    """Return the switches that packets of one interface towards another cross the fabric between.
 
     Empty where they stay within one switch, or within a pair, whose peer link is proven by itself.
     """
-    if topology.segment_of(source) is not topology.segment_of(target):
+    segment = topology.segment_of(source)
+    if segment is not topology.segment_of(target):
         here, there = topology.leafs_of(source), topology.leafs_of(target)
-        return ((here, there),) if here != there else ()
+        return (Between(here, there),) if here != there else ()
     stops = topology.switches_of(target)
     starts = [start for start in topology.switches_of(source) if start not in stops]
-    return tuple(((start,), stops) for start in starts if topology.partner_of(start) not in stops)
+    return tuple(Between((start,), stops, segment) for start in starts if topology.partner_of(start) not in stops)
 
 
-def directions(topology: Any, here: Sequence[str], there: Sequence[str]) -> Iterator[tuple[Link, str]]:
-    """Yield (link, the device that sends) of every equal-cost path between switches."""
-    found: dict[tuple[Link, str], None] = {}
-    for start in here:
-        ways = [way for stop in there for way in topology.graph.shortest_paths(start, stop)]
-        shortest = min(map(len, ways), default=0)
-        for way in (way for way in ways if len(way) == shortest):
-            for near, far in zip(way, way[1:]):
-                found.update(((link, near), None) for link in topology.between(near, far))
-    yield from found
+def ways_among(topology: Topology, source: Segment, target: Segment) -> Iterator[Between]:
+    """Yield the switches that hosts of one segment reach each other, or those of another one, between."""
+    if source is not target:
+        here, there = topology.leafs_in(source), topology.leafs_in(target)
+        yield from (Between(here, there), Between(there, here))
+        return
+    units: dict[str, list[str]] = {}
+    for switch in dict.fromkeys(s for end in topology.hosts_in(source) for s in topology.switches_of(end)):
+        units.setdefault(topology.unit_of(switch), []).append(switch)
+    for unit, starts in units.items():
+        for other, stops in units.items():
+            if unit != other:
+                yield from (Between((start,), tuple(stops), source) for start in starts)
 
 
 def check_coverage(plan: Plan, live: Live) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator, Mapping
 
-from .coverage import directions, ways_between
+from .coverage import Between, ways_between
 from .intent_types import End
 from .proof_rules import PROBES
 from .topology import Topology
@@ -26,15 +26,15 @@ def ports_to_cross(gate: Mapping[str, Any], topology: Topology) -> list[str]:
 
 def _ports(gate: Mapping[str, Any], topology: Topology) -> Iterator[End]:
     sources: dict[End, None] = {}
-    ways: dict[tuple[tuple[str, ...], tuple[str, ...]], None] = {}
+    ways: dict[Between, None] = {}
     for pair in gate["pairs"]:
         here, there = (End(*end.split(":", 1)) for end in pair)
         sources[here] = None
         ways.update((way, None) for way in ways_between(topology, here, there))
     for source in sources:
         yield from (link.other(link.end_on(source.device)) for link in topology.access_links(source))
-    for starts, stops in ways:
-        yield from (link.other(link.end_on(device)) for link, device in directions(topology, starts, stops))
+    for way in ways:
+        yield from (link.other(link.end_on(device)) for link, device in way.crossed(topology))
 
 
 def not_crossed(gate: Mapping[str, Any], topology: Topology, packets: Mapping[str, int]) -> list[str]:

@@ -208,16 +208,12 @@ class Limits:
         return self._group(("strangers", segment.name), lambda: make)
 
     def domain(self, segment: Segment) -> list[Limit]:
-        """Return the limits inside a broadcast domain: peer links of its pairs, the underlay where it is stretched."""
+        """Return the limits inside a broadcast domain: peer links and trunks, or the underlay under it."""
         return self._group(("domain", segment.name), lambda: self._domain(segment))
 
     def _domain(self, segment: Segment) -> Iterable[Limit]:
-        leafs = self.topology.leafs_in(segment)
-        for pair in self.topology.pairs_in(segment):
-            for link in self.topology.peer_links(pair):
-                yield from self.link(link, switched=True)
-        if len(self.topology.units_in(segment)) > 1:
-            for link in self.topology.links_among(leafs, leafs):
+        if len(self.topology.leafs_in(segment)) > 1:
+            for link in self.topology.domains.links(segment):
                 yield from self.link(link, switched=True)
 
     def exits(self, segment: Segment) -> list[Limit]:

@@ -152,30 +152,27 @@ class Paths:
     def _to_member(self, switch: str, destination: End) -> list[tuple[Hop, ...]]:
         """Hops from a switch, through the broadcast domain, to a member of it."""
         links = self.topology.access_links(destination)
+        segment = self.topology.segment_of(destination)
+        if segment is None:
+            return []
         if not links:
-            return self.switched(switch, destination.device) if not self.topology.is_host(destination) else []
+            return self.switched(segment, switch, destination.device) if not self.topology.is_host(destination) else []
         local = [link for link in links if link.other(link.end_on(destination.device)).device == switch]
         if local:
             return [(self._down(link, destination),) for link in local]
         found: list[tuple[Hop, ...]] = []
         for link in links:
-            ways = self.switched(switch, link.other(link.end_on(destination.device)).device)
+            ways = self.switched(segment, switch, link.other(link.end_on(destination.device)).device)
             found += [(*way, self._down(link, destination)) for way in ways]
         return found
 
     def _down(self, link: Link, destination: End) -> Hop:
         return Hop(self.topology.logical(link.other(link.end_on(destination.device))), False, destination, link)
 
-    def switched(self, start: str, stop: str) -> list[tuple[Hop, ...]]:
-        """Hops between two switches of one broadcast domain: over their peer link, else over the underlay."""
-        pair = self.topology.pair_of(start)
-        links = self.topology.peer_links(pair) if pair and stop in pair.devices else []
-        if start == stop:
-            return [()]
-        if links:
-            return [(self._across(link, start, routed=False),) for link in links]
-        ways = self.topology.graph.shortest_paths(start, stop)
-        return [way for devices in ways for way in self.walk(devices, routed=False)]
+    def switched(self, segment: Segment, start: str, stop: str) -> list[tuple[Hop, ...]]:
+        """Hops between two switches of one broadcast domain: over trunks and peer links, else over the underlay."""
+        ways = self.topology.domains.ways(segment, start, stop)
+        return [tuple(self._across(link, near, routed=False) for near, link in way) for way in ways]
 
     def _across(self, link: Link, near: str, routed: bool) -> Hop:
         port = link.end_on(near)
@@ -191,7 +188,7 @@ class Paths:
         found = []
         for link in direct or links:
             port = link.other(link.end_on(source.device))
-            found += [(Hop(source, True, port, link), *way) for way in self.switched(port.device, switch)]
+            found += [(Hop(source, True, port, link), *way) for way in self.switched(segment, port.device, switch)]
         return found
 
     def _from_gateway(self, segment: Segment, switch: str, destination: End) -> list[tuple[Hop, ...]]:

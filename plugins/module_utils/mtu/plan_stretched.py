@@ -78,6 +78,8 @@ def _plan(planner: Planner, segment: Segment, raised: Raised) -> None:
 
 def _too_small(planner: Planner, segment: Segment, raised: Raised) -> bool:
     """Note where the underlay does not carry a stretched segment: it is left out then."""
+    if planner.topology.domains.is_switched(segment):
+        return False  # trunks are ports of its own
     leafs = planner.topology.leafs_in(segment)
     links = planner.topology.links_among(leafs, leafs)
     small = [link for link in links if raised.sizes[link] < planner.scope.outer(segment.ip_mtu)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Iterable, Iterator, Sequence
 
 from .intent_types import End, Link, Segment, natural_key
@@ -30,6 +31,8 @@ class Planner:
         self._names: dict[End, str] = {}
         self._kept: dict[tuple[str, ...], list[str]] = {}
         self.steps: list[Step] = []
+        self._coming: dict[tuple[str, str, str], Any] = {}
+        self.peerings: dict[Link, int] = {}  # the size at which pings between the members of a pair prove its peer link
         self.exposures: list[dict[str, Any]] = []
         self.crossed: list[tuple[End, End]] = []  # pairs that are probed between racks
         self.raised: set[Link] = set()  # links that this plan raises
@@ -51,6 +54,7 @@ class Planner:
         outage: Sequence[Outage] = (),
     ) -> str:
         """Append a step and return its id, `<stage>.<name>`."""
+        self._coming.update(((change.host, change.object, change.field), change.to) for change in changes)
         step_id = f"{name}" if name.count(".") else f"{name}.{wave}.{phase}"
         self.steps.append(
             Step(
@@ -68,6 +72,19 @@ class Planner:
             )
         )
         return step_id
+
+    def still(self, changes: Iterable[Change]) -> list[Change]:
+        """Return the changes of sizes that no step makes yet: what several segments share is raised with the first."""
+        found = []
+        for change in changes:
+            coming = self._coming.get((change.host, change.object, change.field), change.before)
+            if coming is None or coming < change.to:
+                found.append(replace(change, before=coming))
+        return found
+
+    def coming(self, end: End) -> int:
+        """Return the IP MTU of an interface once the steps so far are done; 0 where it is not told."""
+        return int(self._coming.get((end.device, end.interface, "ip_mtu"), self.live.ip_mtu(end) or 0))
 
     def _dead_man(self, phase: str, changes: Sequence[Change]) -> DeadMan | None:
         """Only what changes an interface can cost the way back; a lift touches routes of data prefixes alone.

@@ -111,6 +111,9 @@ class Scope:
                 l2.update(self._port_change(port, segment.ip_mtu, link.tagging))
         for end in self.topology.hosts_in(segment):
             hosts += self._pin(end, segment.ip_mtu) + self._raise(end, segment.ip_mtu)
+        for link in self.topology.domains.trunks_in(segment):
+            for port in link.ends:
+                l2.update(self._port_change(self.topology.logical(port), segment.ip_mtu, link.tagging))
         joins: dict[End, Change] = {}
         peering: list[Change] = []
         for pair in self.topology.pairs_in(segment):

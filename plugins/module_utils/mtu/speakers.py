@@ -149,7 +149,8 @@ class _Strangers:
         if not self.live.intent.devices[far.device].is_host:
             beyond = (self.live.interface(self.topology.logical(far)) or {}).get("vlans")
             pruned = beyond is not None and not any(first <= vlan <= last for first, last in beyond)
-            if far.device not in self._devices[segment.name] and not pruned:
+            ours = self._devices[segment.name].union(self.topology.leafs_in(segment))
+            if far.device not in ours and not pruned:
                 reason = f"it carries {segment.name} to {far}, which is not its member"
                 yield Stranger(segment, port.device, port.interface, reason, told, (str(port), str(far), far.device))
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable
 
+from .domains import Domains
 from .graph import RoutedGraph
 from .intent_types import End, Intent, Link, Pair, Segment, natural_key, port_under
 from .paths import Hop, Paths
@@ -33,11 +34,12 @@ class Topology:
                 if end in self._lag_of:
                     self._links_of.setdefault(self._lag_of[end], []).append(link)
         self._peer_links = {pair.name: self._find_peer_links(pair) for pair in intent.pairs}
+        self._leafs: dict[str, tuple[str, ...]] = {}
+        self.domains = Domains(self, self._find_trunks())
         self._uplinks = self._find_uplinks()
         for link in self._uplinks:
             self._between.setdefault(frozenset((link.a.device, link.b.device)), []).append(link)
         self._graph: RoutedGraph | None = None
-        self._leafs: dict[str, tuple[str, ...]] = {}
         self._block_links: dict[frozenset[int], list[Link]] = {}
         self._jumbo = sorted((s for s in intent.segments if s.role == "jumbo"), key=lambda s: natural_key(s.name))
         self._paths = Paths(self)
@@ -173,16 +175,27 @@ class Topology:
         return next(iter(self.access_links(end)), None)
 
     def uplinks(self) -> list[Link]:
-        """Return the links between switches and routers that route, switched peer links of pairs left out."""
+        """Return the links between switches and routers that route: no peer links of pairs, no trunks."""
         return self._uplinks
 
     def _find_uplinks(self) -> list[Link]:
+        trunks = set(self.domains.trunks)
+        return [link for link in self._between_switches() if link not in trunks]
+
+    def _between_switches(self) -> list[Link]:
+        """Return the links that are nobody's access, switched peer links of pairs left out."""
         switched = {link for links in self._peer_links.values() for link in links}
         return [
             link
             for link in self.intent.links
             if not any(self.is_host(end) or self._is_access(link, end) for end in link.ends) and link not in switched
         ]
+
+    def _find_trunks(self) -> list[Link]:
+        """Return the links without routing between two switches of one segment: they carry it, and route nothing."""
+        domains = [set(self.leafs_in(segment)) for segment in self.intent.segments]
+        plain = [link for link in self._between_switches() if link.routing == "none"]
+        return [link for link in plain if any({link.a.device, link.b.device} <= leafs for leafs in domains)]
 
     def between(self, one: str, other: str) -> list[Link]:
         """Return the routed links between two neighbours."""
@@ -206,8 +219,10 @@ class Topology:
         return Link(End(pair.devices[0], pair.peering), End(pair.devices[1], pair.peering))
 
     def pairs_in(self, segment: Segment) -> list[Pair]:
-        """Return the pairs that a segment lives on."""
-        return list(dict.fromkeys(filter(None, map(self.pair_of, self.leafs_in(segment)))))
+        """Return the pairs that a segment lives on, by both members."""
+        leafs = self.leafs_in(segment)
+        pairs = dict.fromkeys(filter(None, map(self.pair_of, leafs)))
+        return [pair for pair in pairs if set(pair.devices) <= set(leafs)]
 
     def is_within_pair(self, link: Link) -> bool:
         """Tell whether a link joins the two members of a pair."""

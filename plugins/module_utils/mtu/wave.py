@@ -70,27 +70,30 @@ def raise_ports(row: Row, works: Sequence[SegmentWork], *, prove: bool) -> None:
 
     Peer links are proven by their pairs' peerings, also where these were raised before (`prove`).
     """
-    joins = unique(change for work in works for change in work.joins)
+    planner = row.planner
+    joins = planner.still(unique(change for work in works for change in work.joins))
     if joins:
         text = "Peer links accept larger frames first, both ends in one step: nobody sends such frames yet."
         row.add("l2", joins, None, text, atomic=True)
     _raise_peerings(row, works, prove=prove)
-    for part in by_turn(row.planner, (change for work in works for change in work.l2)):
+    for part in by_turn(planner, planner.still(change for work in works for change in work.l2)):
         row.add("l2", part, None, "The ports accept larger frames before anybody may send them.")
 
 
 def _raise_peerings(row: Row, works: Sequence[SegmentWork], *, prove: bool) -> None:
     """Append both ends of the peerings in one step: they differ for as short as it can be (design rule 11)."""
     planner = row.planner
-    changes = unique(change for work in works for change in work.peering)
+    changes = planner.still(unique(change for work in works for change in work.peering))
+    size = max(work.segment.ip_mtu for work in works)
     pairs = dict.fromkeys(pair for work in works for pair in planner.topology.pairs_in(work.segment))
-    links = [link for link in map(planner.live.peering, pairs) if link]
+    links = [link for link in map(planner.live.peering, pairs) if link and planner.peerings.get(link, 0) < size]
     if not links or not (changes or prove):
         return
-    coming = {End(change.host, change.object): int(change.to) for change in changes}
-    sizes = [coming.get(end, planner.live.ip_mtu(end) or 0) for link in links for end in link.ends]
-    gate = planner.gate("leg", [pair for link in links for pair in (link.ends, link.ends[::-1])], sizes)
     text = "Peer links accept larger frames; both ends of what a pair talks by change together, and prove them."
+    coming = {End(change.host, change.object): int(change.to) for change in changes}
+    planner.peerings.update((link, min(coming.get(end, planner.coming(end)) for end in link.ends)) for link in links)
+    sizes = [planner.peerings[link] for link in links]
+    gate = planner.gate("leg", [pair for link in links for pair in (link.ends, link.ends[::-1])], sizes)
     row.add("link", changes, gate, text, atomic=True)
 
 

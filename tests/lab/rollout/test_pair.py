@@ -18,8 +18,8 @@ def pair(tmp_path):
     """Start the fabric with the pair, with a fault or not."""
     with contextlib.ExitStack() as labs:
 
-        def start(fault=""):
-            source = pair_fabric(tmp_path / "inventory", 140, stretched=False, jumbo_lab_traffic=0.1)
+        def start(fault="", *, stretched=False):
+            source = pair_fabric(tmp_path / "inventory", 140, stretched=stretched, jumbo_lab_traffic=0.1)
             return labs.enter_context(fabric_of(tmp_path, source, fault))
 
         yield start
@@ -113,4 +113,32 @@ def test_a_member_that_is_lost_before_it_can_confirm_goes_back_by_itself(pair, s
     assert again.report["verdict"] in ("passed", "reverted"), again.output
     last = again if again.status == 0 else lab.play("rollout")
     assert (last.status, last.report["verdict"]) == (0, "passed"), last.output
+    assert lab.stalls() == []
+
+
+@pytest.mark.long
+def test_a_segment_that_is_stretched_by_a_trunk_follows_the_fabric_with_two_hosts_first(pair):
+    lab = pair(stretched=True)
+    outcome = lab.play("rollout")
+    assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
+    now = lab.ip_mtus()
+    assert (now["h2"]["eth0"], now["h3"]["eth0"], now["leaf1"]["Vlan40"]) == (9000, 9000, 9000)
+    for source, target in (("h2", "h3"), ("h3", "h2"), ("h3", "h5"), ("h1", "h3")):
+        assert lab.lab.ping(source, lab.lab.address(target), 9000).received == 2, (source, target)
+    raised = {line["step"]: line["seq"] for line in outcome.journal if is_done(line, "confirm")}
+    assert max(raised[f"fabric.{wave}.link"] for wave in (1, 2, 3, 4)) < raised["fabric.5.host_link"]
+    lifted = [
+        (line["step"], change["object"])
+        for line in outcome.journal
+        if is_done(line, "lift")
+        for change in line["data"]["changes"]
+        if line["host"] == "h2"
+    ]
+    assert lifted[:2] == [("fabric.5.lift", "eth0 10.4.0.3/32"), ("fabric.6.lift", "eth0 10.4.0.0/24")]
+    again = lab.play("rollout")
+    assert not re.search(r"changed=[1-9]", again.output), again.output
+    back = lab.play("rollback")
+    assert (back.status, back.report["verdict"]) == (0, "passed"), back.output
+    assert {mtu for ports in lab.ip_mtus().values() for mtu in ports.values()} == {1500}
+    assert "10.4.0.3" not in lab.routes("h2")
     assert lab.stalls() == []

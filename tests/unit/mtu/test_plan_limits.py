@@ -166,5 +166,8 @@ def test_what_is_not_carried_out_yet_is_refused():
     hosts = inventory()
     hosts["h1"]["variables"]["jumbo_segments"][2]["members"].append("leaf1:Vlan11")
     intent, topology = load(hosts)
-    with pytest.raises(InvalidIntent, match="stretched"):
+    with pytest.raises(InvalidIntent, match="stretched over leaf1, leaf2 without trunks"):
         refuse_unsupported(Plan(()), intent, topology)
+    hosts["h1"]["variables"]["jumbo_links"].append(["leaf1:Ethernet30", "leaf2:Ethernet30"])
+    intent, topology = load(hosts)
+    refuse_unsupported(Plan(()), intent, topology)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.coverage import Coverage
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.crossed import ports_to_cross
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.live import Live
@@ -203,6 +204,76 @@ def test_an_underlay_that_is_too_small_leaves_the_segment_out():
     intent, _topology = load(stretched())
     plan = planned(stretched(), touchable=frozenset(intent.devices) - {"spine2"})
     assert any("stretched segment back is left out" in note for note in plan.notes)
+
+
+TRUNK = ["leaf1:Ethernet30", "leaf2:Ethernet30"]
+
+
+def trunked(**shared):
+    """One jumbo segment over two racks, carried by a trunk between their leafs beside the routed fabric."""
+    hosts = stretched(leafs=2, **shared)
+    hosts["h1"]["variables"]["jumbo_links"].append(TRUNK)
+    return hosts
+
+
+def test_a_trunk_switches_and_is_no_way_for_what_is_routed():
+    _intent, topology = load(trunked())
+    (segment,) = topology.jumbo_segments()
+    assert [str(link) for link in topology.domains.trunks_in(segment)] == [" - ".join(TRUNK)]
+    assert topology.domains.is_switched(segment)
+    assert all(link.routing != "none" for link in topology.uplinks())
+    (path,) = topology.paths(End("h1", "eth1"), End("h3", "eth1"))
+    assert [str(hop.egress) for hop in path] == ["h1:eth1", "leaf1:Ethernet30", "leaf2:Ethernet11"]
+    _intent, underlay = load(stretched(leafs=2))
+    assert {hop.ingress.device for path in underlay.paths(End("h1", "eth1"), End("h3", "eth1")) for hop in path} == {
+        *("leaf1", "spine1", "spine2", "leaf2", "h3")
+    }
+    assert not underlay.domains.is_switched(segment)
+
+
+def small_trunk(found):
+    for leaf in ("leaf1", "leaf2"):
+        found[leaf]["interfaces"]["Ethernet30"].update(ip_mtu=1500, device_mtu=1500, persisted_mtu=1500)
+
+
+def test_a_small_trunk_comes_first_and_a_probe_has_to_cross_it():
+    plan = planned(trunked(), change=small_trunk)
+    first = next(step for step in plan.steps if any(change.object == "Ethernet30" for change in step.changes))
+    assert (first.phase, first.hosts) == ("l2", ("leaf1", "leaf2"))
+    gate = next(step.gate for step in plan.steps if step.gate and step.gate.name == "rack_receive")
+    _intent, topology = load(trunked())
+    assert set(TRUNK) <= set(ports_to_cross(gate.as_dict(), topology))
+
+
+def test_a_trunk_that_stays_small_or_that_no_probe_crosses_is_not_proven():
+    hosts = trunked()
+    intent, topology = load(hosts)
+    found = states(intent)
+    small_trunk(found)
+    steps = [s for s in make_plan(intent, topology, found).steps if s.phase != "l2"]
+    steps = [replace(s, needs=(steps[n - 1].id,) if n else ()) for n, s in enumerate(steps)]
+    with pytest.raises(NotProven, match="Ethernet30"):
+        prove(Plan(tuple(steps)), intent, topology, found)
+
+    def beside(steps):
+        near = (("h1:eth1", "h2:eth1"), ("h2:eth1", "h1:eth1"), ("h3:eth1", "h4:eth1"), ("h4:eth1", "h3:eth1"))
+        return [replace(s, gate=replace(s.gate, pairs=near)) if s.phase == "host_link" else s for s in steps]
+
+    assert "leaf1:Ethernet30 - leaf2:Ethernet30 from leaf1" in str(refused(trunked(), beside))
+
+
+def test_what_two_segments_of_a_pair_share_is_raised_and_proven_once():
+    hosts = with_peering(single=1)
+    variables = hosts["h1"]["variables"]
+    members = ["leaf1a:Vlan11", "leaf1b:Vlan11", "h3:eth1"]
+    variables["jumbo_segments"][0]["members"].remove("h3:eth1")
+    second = {"name": "second", "vlan": 11, "subnets": ["10.11.1.0/24"], "role": "jumbo", "members": members}
+    variables["jumbo_segments"].append({**second, "ip_mtu": 8000})
+    intent, topology = load(hosts)
+    plan = make_plan(intent, topology, states(intent))
+    assert [step.id for step in plan.steps if step.gate and step.gate.name == "leg" and step.stage == "canary"] == [
+        "canary.1.link"
+    ]
 
 
 # ---------------------------------------------------------------------- OSPF and IS-IS
