@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,24 @@ class Fabric:
 
     def routes(self, host: str) -> str:
         return self.lab.run(host, "ip", "-4", "route", "show", "table", "all")
+
+
+def is_done(line: dict[str, Any], verb: str) -> bool:
+    """Tell whether a journal line says that an act has ended."""
+    return line["verb"] == verb and line["event"] == "done"
+
+
+def never_both(lines: Sequence[dict[str, Any]], members: Collection[str]) -> None:
+    """Fail where something is unconfirmed, or being taken back, at both members of a pair at the same moment."""
+    open_at: dict[str, set[str]] = {member: set() for member in members}
+    for line in (line for line in lines if line["host"] in open_at):
+        mine = open_at[line["host"]]
+        if (line["verb"], line["event"]) in {("apply", "intent"), ("revert", "intent")}:
+            mine.add(line["step"])
+        elif is_done(line, "confirm") or is_done(line, "revert"):
+            mine.discard(line["step"])
+        shared = set.intersection(*open_at.values())  # what joins the two changes at both at once
+        assert not all(open_at.values()) or shared, line
 
 
 @contextlib.contextmanager

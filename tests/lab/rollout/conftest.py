@@ -11,7 +11,7 @@ from rollout_helpers import Fabric, fabrics
 
 @pytest.fixture
 def fabric(tmp_path: Path) -> Iterator[Callable[..., Fabric]]:
-    """Start the bundled fabric on addresses of its own, with a fault or not; it is taken down afterwards."""
+    """Start the fabric of three racks, or the bundled one, with a fault or not; it is taken down afterwards."""
     yield from fabrics(tmp_path)
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from lab_helpers import wait_until
 from lab_inventories import pair_fabric
-from rollout_helpers import fabric_of
+from rollout_helpers import fabric_of, is_done, never_both
 
 pytestmark = pytest.mark.lab
 
@@ -25,6 +25,7 @@ def pair(tmp_path):
         yield start
 
 
+@pytest.mark.long  # the bundled fabric has a pair as well, without a host of one uplink
 def test_a_pair_goes_up_one_member_after_the_other_and_all_the_way_back(pair):
     lab = pair()
     planned = lab.play("rollout", "--check", "--diff")
@@ -39,7 +40,7 @@ def test_a_pair_goes_up_one_member_after_the_other_and_all_the_way_back(pair):
     assert {mtu for host in ("h1", "h5", "h6", "h7") for mtu in now[host].values()} == {9000}
     assert {(now[leaf]["Vlan10"], now[leaf]["Vlan4094"]) for leaf in PAIR} == {(9000, 9214)}
     assert lab.lab.ping("h1", lab.lab.address("h5"), 9000).received == 2
-    never_both(outcome.journal)
+    never_both(outcome.journal, PAIR)
     lifted = [line["seq"] for line in outcome.journal if line["verb"] == "lift" and line["host"] in {"h5", "h6", "h7"}]
     svis = [line["seq"] for line in outcome.journal if is_done(line, "confirm") and line["step"].endswith(".svi")]
     assert max(svis) < min(lifted)
@@ -50,26 +51,9 @@ def test_a_pair_goes_up_one_member_after_the_other_and_all_the_way_back(pair):
 
     back = lab.play("rollback")
     assert (back.status, back.report["verdict"]) == (0, "passed"), back.output
-    never_both(outcome.journal)
+    never_both(outcome.journal, PAIR)
     assert {mtu for ports in lab.ip_mtus().values() for mtu in ports.values()} == {1500}
     assert lab.stalls() == []
-
-
-def is_done(line, verb):
-    return line["verb"] == verb and line["event"] == "done"
-
-
-def never_both(lines):
-    """At no moment is something unconfirmed, or being taken back, at both members of the pair."""
-    open_at = {leaf: set() for leaf in PAIR}
-    for line in (line for line in lines if line["host"] in PAIR):
-        mine, verb, event = open_at[line["host"]], line["verb"], line["event"]
-        if (verb, event) in {("apply", "intent"), ("revert", "intent")}:
-            mine.add(line["step"])
-        elif (verb, event) in {("confirm", "done"), ("revert", "done")}:
-            mine.discard(line["step"])
-        shared = set.intersection(*open_at.values())  # what joins the two changes at both at once
-        assert not all(open_at.values()) or shared, line
 
 
 @pytest.mark.parametrize("member", ["leaf3", pytest.param("leaf4", marks=pytest.mark.long)])
