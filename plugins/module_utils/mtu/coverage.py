@@ -28,6 +28,7 @@ class Coverage:
         self.topology = live.topology
         self.baseline = live.intent.baseline_ip_mtu
         links = filter(None, map(self.topology.peering, live.intent.pairs))
+        self._of_pairs: dict[str, list[Link]] = {}
         self._peerings = {frozenset(map(str, link.ends)): link for link in links}
         self.sent: Sizes[str, int] = {}
         self.heard: Sizes[str, int] = {}
@@ -73,7 +74,7 @@ class Coverage:
         host, least = self._weakest[key]
         if least < size:
             return host
-        for link in (link for segment in (source, *targets) for link in self._peerings_in(segment)):
+        for link in {link: None for segment in (source, *targets) for link in self._peerings_in(segment)}:
             for device in (end.device for end in link.ends):
                 if self.links.get((link, device), 0) < size:
                     return f"the peer link under {link} from {device}"
@@ -92,7 +93,12 @@ class Coverage:
         return None
 
     def _peerings_in(self, segment: Segment) -> list[Link]:
-        return [link for link in map(self.live.peering, self.topology.pairs_in(segment)) if link]
+        if not self._peerings:
+            return []
+        if segment.name not in self._of_pairs:
+            found = map(self.live.peering, self.topology.pairs_in(segment))
+            self._of_pairs[segment.name] = [link for link in found if link]
+        return self._of_pairs[segment.name]
 
     def proven(self, host: str) -> int:
         """Return the size that a host is proven to send and to receive."""
