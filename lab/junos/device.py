@@ -14,6 +14,8 @@ from typing import Any, Literal, TypedDict, Unpack
 from ..audit import Audit, Entry
 from ..effects import Effects, Wanted
 from ..plane import Neighbour, Plane, PortCounters
+from ..plane import Session as PeerSession
+from .bgp import bgp_of
 from .database import Commit, Database, Session
 from .errors import Refused
 from .hardware import Hardware
@@ -95,7 +97,8 @@ class JunosDevice:
     def committed_changed(self) -> None:
         """Bring the data plane in line with the committed configuration, and keep it for the next boot."""
         self.ports = ports_of(self.config, self._sockets)
-        self._effects.apply(dict(self._wanted()))
+        self.bgp = bgp_of(self.config)
+        self._effects.apply(dict(self._wanted()), [peer.address for peer in self.bgp.peers if not peer.shut])
         self._store()
 
     @property
@@ -163,6 +166,10 @@ class JunosDevice:
     def flapped_at(self, port: Physical) -> float:
         """Return when an interface went up or down last."""
         return self._effects.changes(port.name, self.booted_at)[1]
+
+    def session(self, address: str) -> PeerSession | None:
+        """Return the session with a BGP neighbour, None where nobody is there."""
+        return self._effects.session(address)
 
     def neighbour(self, port: Physical) -> Neighbour | None:
         """Return who is at the far end of a port's cable."""

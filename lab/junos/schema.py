@@ -207,10 +207,21 @@ def _routing() -> dict[str, Statement]:
         term=items(from_=block(protocol=leaves()), then=block(accept=flag(), reject=flag())),
         then=block(accept=flag(), reject=flag(), load_balance=leaf(_pattern("per-packet|per-flow"))),
     )
-    neighbor = items(description=leaf(), shutdown=flag(), local_address=leaf(), peer_as=leaf())
-    bgp = block(
-        group=items(type=leaf(), export=leaves(), peer_as=leaf(), local_as=leaf(), shutdown=flag(), neighbor=neighbor)
+    # shutdown: Junos 19.1 and later; without it a neighbour can only be deactivated, which the device does not know.
+    shutdown = block(presence=True, notify_message=leaf())
+    families = block(inet=block(presence=True, unicast=flag()), inet6=block(presence=True, unicast=flag()))
+    neighbor = items(description=leaf(), shutdown=shutdown, local_address=leaf(), peer_as=leaf(), family=families)
+    group = items(
+        type=leaf(_pattern("external|internal")),
+        export=leaves(),
+        family=families,
+        peer_as=leaf(),
+        local_as=leaf(),
+        multipath=block(presence=True, multiple_as=flag()),
+        shutdown=shutdown,
+        neighbor=neighbor,
     )
+    bgp = block(shutdown=shutdown, group=group)
     ospf_interface = items(interface_type=leaf(), metric=leaf(within(1, 65535)), passive=flag(), disable=flag())
     isis_interface = items(point_to_point=flag(), passive=flag(), disable=flag())
     return {
