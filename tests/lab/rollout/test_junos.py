@@ -9,6 +9,7 @@ pytest.importorskip("jnpr.junos")
 pytestmark = pytest.mark.lab
 
 MIXED = ("spine2", "leaf2")
+BGP = {"junos": MIXED, "routing": "bgp"}
 ACCEPTED = [{"kind": "outage", "object": name, "reason": "their interfaces are added anew"} for name in MIXED]
 
 
@@ -21,7 +22,7 @@ def left_open(lab):
 
 
 def test_a_mixed_fabric_is_raised_and_taken_back(fabric):
-    lab = fabric(junos=MIXED, jumbo_waivers=ACCEPTED)
+    lab = fabric(**BGP)
     before = lab.ip_mtus()
     outcome = lab.play("rollout")
     assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
