@@ -76,9 +76,7 @@ class RunningNode:
         self._lost = False
         stuck = {end.interface for end in around.damage.port_limits if end.device == node.name}
         fabric, pid_of = around.design.fabric, around.pids.__getitem__
-        self.plane = NamespacePlane(
-            fabric, node, pid_of, around.plant.pid, stuck, around.receives, around.adjacencies
-        )
+        self.plane = NamespacePlane(fabric, node, pid_of, around.plant.pid, stuck, around.receives, around.adjacencies)
         self.front_end = self._make_front_end()
 
     async def start(self) -> None:

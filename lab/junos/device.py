@@ -19,6 +19,7 @@ from .bgp import bgp_of
 from .database import Commit, Database, Session
 from .errors import Refused
 from .hardware import Hardware
+from .inherit import effective
 from .load import apply, set_edits, text_edits
 from .ports import ETHERNET, IRB, LAG, LOOPBACK, MANAGEMENT, Physical, ports_of
 from .text import curly, set_lines
@@ -90,14 +91,15 @@ class JunosDevice:
         """Start from what is committed. Whether a reboot ends a confirmed commit is contested: here it keeps it."""
         self.booted_at = self.now()
         self.database = Database(self, self.now, history)
-        self._sockets = set(entries(branch(history[-1].config, "interfaces"), "interface"))
+        self._sockets = set(entries(branch(effective(history[-1].config)[0], "interfaces"), "interface"))
         self._effects.reset()
         self.committed_changed()
 
     def committed_changed(self) -> None:
         """Bring the data plane in line with the committed configuration, and keep it for the next boot."""
-        self.ports = ports_of(self.config, self._sockets)
-        self.bgp = bgp_of(self.config)
+        self.effective, self.origins = effective(self.config)
+        self.ports = ports_of(self.effective, self._sockets)
+        self.bgp = bgp_of(self.effective)
         self._effects.apply(dict(self._wanted()), [peer.address for peer in self.bgp.peers if not peer.shut])
         self._store()
 

@@ -35,9 +35,19 @@ def neighbours_of(configuration: Any) -> list[Neighbour]:
             name = _text(group, "name")
             inherited = bgp.find("shutdown") is not None or group.find("shutdown") is not None
             for neighbour in group.findall("neighbor"):
-                own = neighbour.find("shutdown") is not None
-                found.append(Neighbour(name, _text(neighbour, "name"), own or inherited, own))
+                said = neighbour.find("shutdown")
+                inherited_here = inherited or (said is not None and source_of(said) is not None)
+                own = said is not None and source_of(said) is None
+                found.append(Neighbour(name, _text(neighbour, "name"), own or inherited_here, own))
     return found
+
+
+def source_of(element: Any) -> str | None:
+    """Return what a statement is inherited from, None where it is stated itself, or is not there."""
+    for kind in ("group", "interface-range"):
+        if element is not None and element.get(kind):
+            return f"{kind} {element.get(kind)}"
+    return None
 
 
 def over(neighbours: Iterable[Neighbour], addresses: Sequence[str]) -> tuple[Neighbour, ...]:

@@ -37,6 +37,9 @@ GOODBYE = 3
 MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
 """What reading an answer raises that has not the shape it should have."""
 
+INHERITED = {"inherit": "inherit", "groups": "groups", "interface-ranges": "interface-ranges"}
+"""Asks for what is in force, and where it comes from (Juniper, Junos XML protocol: get-configuration)."""
+
 
 class Session:
     """One login to a Junos box. Use it as a context manager; leaving it discards what it loaded, and unlocks.
@@ -110,7 +113,7 @@ class Session:
         """Return what is configured of each interface, and remember it: a refusal is told in terms of it."""
         wanted = etree.XML("<configuration><interfaces/><protocols><bgp/></protocols></configuration>")
         with self.errors():
-            found = self._rpc.get_config(filter_xml=wanted, options={"database": database})
+            found = self._rpc.get_config(filter_xml=wanted, options={"database": database, **INHERITED})
             ports = words.ports_of(_wrapped(found))
         self.ports = ports
         return ports

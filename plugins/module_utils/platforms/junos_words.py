@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table import LAYER2
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import Neighbour, neighbours_of, over
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import (
+    Neighbour,
+    neighbours_of,
+    over,
+    source_of,
+)
 
 PREFIX = "jumbo-"
 """The log of every commit of ours starts with this: what does not is somebody else's."""
@@ -61,7 +66,8 @@ SHUT = 1
 class Port:
     """An interface as configured. `families`: {(unit, family): MTU of its own, None where it follows the media MTU}.
 
-    `neighbours`: the BGP neighbours that are reached over it.
+    `neighbours`: the BGP neighbours that are reached over it. `inherited`: {where an MTU is in force that is not stated
+    there: the group or interface range that it comes from}; a statement of our own goes before it.
     """
 
     name: str
@@ -70,6 +76,7 @@ class Port:
     lag: str | None
     families: Mapping[tuple[str, str], int | None]
     neighbours: tuple[Neighbour, ...] = ()
+    inherited: Mapping[Key, str] = field(default_factory=dict)
 
     @property
     def overhead(self) -> int:
@@ -92,8 +99,25 @@ def ports_of(configuration: Any) -> dict[str, Port]:
         lag = text(element, ".//ieee-802.3ad/bundle")
         addresses = [text(entry, "name") or "" for entry in element.iterfind("unit/family/*/address")]
         near = over(neighbours, [prefix for prefix in addresses if "/" in prefix])
-        found[name] = Port(name, _tagging(element), _number(text(element, "mtu")), lag, families, near)
+        own = dict(_inherited(name, element))
+        found[name] = Port(name, _tagging(element), _number(text(element, "mtu")), lag, families, near, own)
     return found
+
+
+def _inherited(name: str, element: Any) -> Iterator[tuple[Key, str]]:
+    """Yield the MTUs that come from a group or an interface range; get-configuration says so where it is asked to."""
+    places = [
+        (Key(name), element.find("mtu")),
+        *(
+            (Key(name, text(unit, "name"), family), unit.find(f"family/{family}/mtu"))
+            for unit in element.findall("unit")
+            for family in IP_FAMILIES
+        ),
+    ]
+    for key, found in places:
+        source = source_of(found)
+        if source:
+            yield key, source
 
 
 def _tagging(element: Any) -> str:
@@ -172,7 +196,7 @@ def stated(keys: Iterable[Key], ports: Mapping[str, Port]) -> Statements:
     found: Statements = {}
     for key in keys:
         port = ports.get(key.interface)
-        if port is None:
+        if port is None or key in port.inherited:
             found[key] = None
         elif key.neighbour:
             own = any(n.own and (n.group, n.address) == (key.group, key.neighbour) for n in port.neighbours)

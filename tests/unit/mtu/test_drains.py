@@ -1,7 +1,7 @@
 """Drained links: what shows that traffic is led around them, and what shows that it comes back."""
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import drains
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import drains, preflight
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported
@@ -128,3 +128,32 @@ def test_a_drained_step_is_confirmed_with_a_minute_left_on_both_ends():
     step = {"id": "fabric.1.link", "changes": [{"host": "leaf2"}, {"host": "spine1"}]}
     assert budget(step, {}, 64, DRAINED_SPARE_SECONDS).confirm == 60
     assert budget(step, {"leaf2": 40.0}, 64, DRAINED_SPARE_SECONDS).confirm == 80
+
+
+@pytest.mark.parametrize(
+    ("sessions", "far", "reason", "blocking"),
+    [
+        ([session()], [session()], None, None),
+        ([session("active")], [session("active")], "its bgp session is down", True),
+        ([DOWN], [session("active")], "its bgp session is shut down", False),
+        ([session("active")], [DOWN], "its bgp session is shut down", False),
+        ([session(None)], [session()], "its bgp session is down", True),
+    ],
+    ids=["up", "down", "shut here", "shut there", "not told"],
+)
+def test_preflight_wants_sessions_up_and_names_those_that_are_shut_down(sessions, far, reason, blocking):
+    intent, topology = load(mixed("spine2", spines=2, leafs=2))
+    now = states(intent)
+    link = topology.between("spine1", "leaf1")[0]
+    for end, told_here in zip(link.ends, (sessions, far), strict=True):
+        now[end.device]["interfaces"][end.interface]["adjacencies"] = told_here
+    found = [f for f in preflight.check(intent, topology, now) if "session" in f["reason"]]
+    assert {(f["reason"], f["blocking"]) for f in found} == ({(reason, blocking)} if reason else set())
+
+
+def test_preflight_says_where_an_mtu_comes_from():
+    intent, topology = load(mixed("spine2", spines=2, leafs=2))
+    now = states(intent)
+    now["spine2"]["interfaces"]["Ethernet1"]["mtu_from"] = "group base"
+    found = [f for f in preflight.check(intent, topology, now) if "group base" in f["reason"]]
+    assert [(f["host"], f["interface"], f["blocking"]) for f in found] == [("spine2", "Ethernet1", False)]
