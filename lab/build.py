@@ -8,7 +8,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Inv
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
-from .addressing import Addresses, assign_addresses, pair_addresses
+from .addressing import LINK_POOLS, Addresses, assign_addresses, pair_addresses
+from .bgp import bgp_of, routed_links
 from .buildable import problems
 from .fabric import Fabric, Node, Pair, Peering, Port
 from .ports import Wiring
@@ -20,10 +21,10 @@ def build_fabric(intent: Intent, topology: Topology, listen: Mapping[str, str]) 
     found = tuple(problems(topology))
     if found:
         raise InvalidIntent(found)
-    routed = tuple(link for link in topology.uplinks() if link.routing != "none")
+    routed = routed_links(topology)
     wiring = Wiring(topology)
     addresses = {**assign_addresses(intent, routed), **pair_addresses(wiring.pairs)}
-    router = Router(intent, topology, routed, addresses)
+    router = Router(topology, dict.fromkeys(LINK_POOLS, routed), addresses)
     nodes = {name: _node(name, topology, wiring, addresses, router, listen[name]) for name in intent.devices}
     return Fabric(nodes, wiring.cables, wiring.bundles, wiring.pairs)
 
@@ -42,6 +43,7 @@ def _node(name: str, topology: Topology, wiring: Wiring, addresses: Addresses, r
         routes=router.routes_of(name),
         backend=tuple(end.interface for end in topology.endpoints() if end.device == name),
         peering=next((_peering(pair, name, ports, addresses) for pair in wiring.pairs if _is_in(pair, name)), None),
+        bgp=bgp_of(topology, name, addresses),
     )
 
 

@@ -9,6 +9,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent, Lag, Link, Pair
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
+from .bgp import BGP, BGP_PLATFORMS
 from .names import is_plain
 from .platforms import PLATFORMS
 from .ports import Wiring, aggregate_number, is_peer_link, svi_number
@@ -85,6 +86,10 @@ def _of_link(intent: Intent, link: Link) -> Iterator[JumboError]:
         yield JumboError(
             "the lab cannot build tagged links yet", host=link.a.device, object=str(link), wish=link.tagging
         )
+    if link.routing == BGP:
+        for device in (device for device in devices if device.platform not in BGP_PLATFORMS):
+            message, limit = "the lab speaks BGP on these platforms only", ", ".join(BGP_PLATFORMS)
+            yield JumboError(message, host=device.name, object=str(link), wish=device.platform, limit=limit)
     for end, device in zip(link.ends, devices, strict=True):
         if device.platform == "linux" and not is_plain(end.interface):
             message = "this is no name for a Linux interface"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .plane import Neighbour, Plane, PortCounters
+from .plane import Neighbour, Plane, PortCounters, Session
 
 _LOG = logging.getLogger(__name__)
 _ABSENT = (KeyError, OSError)  # no such interface in the node, or its node is just starting
@@ -46,8 +46,8 @@ class Effects:
         """Forget what was applied, as a device that boots does."""
         self._applied.clear()
 
-    def apply(self, wanted: Mapping[str, Wanted]) -> None:
-        """Make the plane what the configuration wants."""
+    def apply(self, wanted: Mapping[str, Wanted], peers: Collection[str] = ()) -> None:
+        """Make the plane what the configuration wants; `peers`: the BGP neighbours that may have a session."""
         resized = [name for name, wish in wanted.items() if self._is_resized(name, wish)]
         for name in resized if self._pause else ():
             self._switch(name, up=False)
@@ -58,6 +58,11 @@ class Effects:
         for name in self._applied.keys() - wanted.keys():  # an interface that was deleted
             self._try(self._plane.set_up, name, False)
         self._applied = dict(wanted)
+        self._plane.set_peers(peers)
+
+    def session(self, address: str) -> Session | None:
+        """Return the session with a BGP neighbour, None where nobody is there."""
+        return self._plane.session(address)
 
     def power_off(self, names: Iterable[str]) -> None:
         """Switch ports off, as a box that goes down does."""

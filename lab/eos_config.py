@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from .addressing import family_of
-from .fabric import Node, Port
+from .fabric import Bgp, Node, Port
 from .ports import AGGREGATE
 
 
@@ -78,10 +78,27 @@ def _routing(node: Node) -> Iterator[str]:
     yield "ip routing\n!"
     if any(family_of(prefix) == 6 for prefixes in node.addresses.values() for prefix in prefixes):  # noqa: PLR2004
         yield "ipv6 unicast-routing\n!"
-    for route in node.routes:
+    static = list(node.static_routes())
+    for route in static:
         prefix = "0.0.0.0/0" if route.prefix == "default" else route.prefix
         word = "ip" if family_of(prefix) == 4 else "ipv6"  # noqa: PLR2004
         yield from (f"{word} route {prefix} {gateway}" for gateway, _interface in route.hops)
-    if node.routes:
+    if static:
         yield "!"
+    yield from _bgp(node.bgp) if node.bgp else ()
     yield "management api http-commands\n   no shutdown\n!"
+
+
+def _bgp(bgp: Bgp) -> Iterator[str]:
+    yield f"router bgp {bgp.asn}"
+    yield "   maximum-paths 64"
+    for peer in bgp.peers:
+        yield f"   neighbor {peer.address} remote-as {peer.asn}"
+        yield f"   neighbor {peer.address} description {peer.device}"
+    yield "   redistribute connected"
+    six = [peer.address for peer in bgp.peers if family_of(peer.address) == 6]  # noqa: PLR2004
+    if six:
+        yield "   !"
+        yield "   address-family ipv6"
+        yield from (f"      neighbor {address} activate" for address in six)
+    yield "!"

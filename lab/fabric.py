@@ -126,8 +126,26 @@ class Peering:
 
 
 @dataclass(frozen=True, slots=True)
+class Peer:
+    """A BGP neighbour: its address, its number of autonomous system, the device, and the port that leads there."""
+
+    address: str
+    asn: int
+    device: str
+    interface: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bgp:
+    """What a switch speaks BGP with: its own number of autonomous system, and a neighbour for each link and family."""
+
+    asn: int
+    peers: tuple[Peer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
-    """A static route over one or several next hops: (gateway, interface)."""
+    """A route over one or several next hops: (gateway, interface)."""
 
     prefix: str
     hops: tuple[tuple[str, str], ...]
@@ -137,7 +155,7 @@ class Route:
 class Node:
     """A device of the lab. `listen` is its management address; `backend` the interfaces that shall be raised.
 
-    peering: where it is paired with another switch.
+    routes: those that it has while every link is up. peering: where it is paired with another switch.
     """
 
     name: str
@@ -150,6 +168,7 @@ class Node:
     routes: tuple[Route, ...]
     backend: tuple[str, ...]
     peering: Peering | None = None
+    bgp: Bgp | None = None
 
     @property
     def is_linux(self) -> bool:
@@ -160,6 +179,14 @@ class Node:
     def sizes(self) -> PlatformSizes:
         """What its platform can do."""
         return PLATFORMS[self.platform]
+
+    def static_routes(self) -> Iterator[Route]:
+        """Yield the routes that are configured, without the next hops that BGP finds."""
+        learned = {peer.interface for peer in self.bgp.peers} if self.bgp else set()
+        for route in self.routes:
+            hops = tuple(hop for hop in route.hops if hop[1] not in learned)
+            if hops:
+                yield Route(route.prefix, hops)
 
     def port(self, interface: str) -> Port:
         """Return a port by name; KeyError where there is none."""

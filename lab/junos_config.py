@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .addressing import family_of
-from .fabric import Node
+from .fabric import Bgp, Node
 
 
 def startup_config(node: Node) -> str:
@@ -41,10 +41,28 @@ def _addresses(node: Node, interface: str, unit: str) -> Iterator[str]:
 
 
 def _routing(node: Node) -> Iterator[str]:
-    for route in node.routes:
+    yield from _bgp(node.bgp) if node.bgp else ()
+    for route in node.static_routes():
         prefix = "0.0.0.0/0" if route.prefix == "default" else route.prefix
         table = "" if family_of(prefix) == 4 else "rib inet6.0 "  # noqa: PLR2004 - IPv4
         for gateway, _interface in route.hops:
             yield f"routing-options {table}static route {prefix} next-hop {gateway}"
     yield "protocols lldp interface all"
     yield "system services netconf ssh"
+
+
+def _bgp(bgp: Bgp) -> Iterator[str]:
+    yield f"routing-options autonomous-system {bgp.asn}"
+    yield "routing-options forwarding-table export balanced"
+    yield "policy-options policy-statement balanced then load-balance per-packet"
+    yield "policy-options policy-statement own term direct from protocol direct"
+    yield "policy-options policy-statement own term direct then accept"
+    for peer in bgp.peers:
+        four = family_of(peer.address) == 4  # noqa: PLR2004 - IPv4
+        group = f"protocols bgp group {'uplinks' if four else 'uplinks6'}"
+        yield f"{group} type external"
+        yield f"{group} export own"
+        yield f"{group} multipath multiple-as"
+        yield f"{group} family {'inet' if four else 'inet6'} unicast"
+        yield f"{group} neighbor {peer.address} description {peer.device}"
+        yield f"{group} neighbor {peer.address} peer-as {peer.asn}"

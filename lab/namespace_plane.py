@@ -11,10 +11,11 @@ from pathlib import Path
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
+from .adjacencies import Adjacencies
 from .fabric import Fabric, Node, Port
 from .limits import LIST_COUNTERS, giants_counter, read_counters, takes_in
 from .namespaces import ENVIRONMENT, enter
-from .plane import Neighbour, PortCounters
+from .plane import Neighbour, PortCounters, Session
 from .wiring import address_commands, route_commands
 
 _IFF_UP = 1
@@ -30,6 +31,7 @@ class NamespacePlane:
 
     stuck: ports whose receive limit a fault holds where it is. receives: what each port of a lab takes in where its
     front end says so, shared by all nodes: LLDP of the far end tells it.
+    adjacencies: of the lab that runs here; without them the routes of the node stay what it was born with.
     """
 
     def __init__(
@@ -40,10 +42,12 @@ class NamespacePlane:
         plant: int,
         stuck: Collection[str] = (),
         receives: dict[End, int] | None = None,
+        adjacencies: Adjacencies | None = None,
     ) -> None:
         self._fabric = fabric
         self._stuck = stuck
         self._receives = {} if receives is None else receives
+        self._adjacencies = adjacencies
         self._node = node
         self._pid_of = pid_of
         self._plant = plant
@@ -82,8 +86,11 @@ class NamespacePlane:
             ports = [port, *(lane for lane in self._node.ports if lane.trunk == port.interface)]
             self._switch_cables(ports, up=up)
             self._batch([f"link set dev {one.kernel} {_ON_OFF[up]}" for one in ports])
-        if up:  # the kernel forgets static routes with their interface
-            self._batch(route_commands(self._node, self._routable))
+            if self._adjacencies:
+                self._adjacencies.port(self._node.name, port.interface, on=up)
+        if up:  # the kernel forgets routes with their interface
+            routes = self._adjacencies.routes_of(self._node.name) if self._adjacencies else None
+            self._batch(route_commands(self._node, self._routable, routes))
 
     def counters(self, interface: str) -> PortCounters:
         """Return the port's counters, a trunk's with those of its lanes; giants are what it refused to take in."""
@@ -126,6 +133,15 @@ class NamespacePlane:
         if any(box.kind == "switch" for box in port.through):
             return None
         return Neighbour(port.peer.device, port.peer.interface, self._peer_frame(port))
+
+    def set_peers(self, addresses: Collection[str]) -> None:
+        """Let these BGP neighbours have their session, and no others."""
+        if self._adjacencies:
+            self._adjacencies.want(self._node.name, addresses)
+
+    def session(self, address: str) -> Session | None:
+        """Return the session with a BGP neighbour, None where nobody is there."""
+        return self._adjacencies.session(self._node.name, address) if self._adjacencies else None
 
     def connect(self) -> None:
         """Switch on the cables of all ports that are on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -34,6 +34,15 @@ class MacEntry:
     mac: str
     vlan: int
     interface: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A BGP session: whether it is established, since when it is or is not, and the prefixes that are learned by it."""
+
+    established: bool
+    since: float
+    prefixes: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -70,3 +79,9 @@ class Plane(Protocol):
 
     def neighbour(self, interface: str) -> Neighbour | None:
         """Return who is at the far end, or None."""
+
+    def set_peers(self, addresses: Collection[str]) -> None:
+        """Let these BGP neighbours have their session, and no others."""
+
+    def session(self, address: str) -> Session | None:
+        """Return the session with a BGP neighbour, None where nobody is there."""

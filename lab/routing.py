@@ -1,11 +1,11 @@
-"""Static routes of the lab: equal-cost over the routed links, hosts by their segments' gateways."""
+"""Routes of the lab: equal-cost over the routed links, hosts by their segments' gateways."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import networkx
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Intent, Link, Segment
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Link, Segment
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
 from .addressing import LINK_POOLS, Addresses, first_address, networks
@@ -17,20 +17,24 @@ DEFAULT_ROUTE_ROLES = ("frontend", "management", "wan", "other", "jumbo")
 
 
 class Router:
-    """Finds the routes of every device."""
+    """Finds the routes of every device. `links`: the routed links that can be used, by family."""
 
-    def __init__(self, intent: Intent, topology: Topology, routed: tuple[Link, ...], addresses: Addresses) -> None:
-        self._intent = intent
+    def __init__(self, topology: Topology, links: Mapping[int, Sequence[Link]], addresses: Addresses) -> None:
+        self._intent = topology.intent
         self._topology = topology
         self._addresses = addresses
-        self._links = routed
-        self._graph = networkx.Graph()
-        self._graph.add_nodes_from(intent.devices)
-        self._graph.add_edges_from((link.a.device, link.b.device) for link in routed)
-        self._distances: dict[str, dict[str, int]] = {}
+        self._links = links
+        self._graphs = {family: self._graph(some) for family, some in links.items()}
+        self._distances: dict[tuple[str, int], dict[str, int]] = {}
+
+    def _graph(self, links: Sequence[Link]) -> networkx.Graph:
+        graph = networkx.Graph()
+        graph.add_nodes_from(self._intent.devices)
+        graph.add_edges_from((link.a.device, link.b.device) for link in links)
+        return graph
 
     def routes_of(self, device: str) -> tuple[Route, ...]:
-        """Return a device's static routes, the default route last."""
+        """Return a device's routes, the default route last."""
         found = self._host_routes(device) if self._intent.devices[device].is_host else self._switch_routes(device)
         return tuple(found)
 
@@ -45,10 +49,11 @@ class Router:
 
     def _hops_towards(self, device: str, name: str, owners: set[str], family: int) -> Iterator[tuple[str, str]]:
         """Yield (gateway, interface) of the links that bring a packet one step nearer to one of the owners."""
-        if name not in self._distances:
-            self._distances[name] = dict(networkx.multi_source_dijkstra_path_length(self._graph, owners))
-        distance = self._distances[name]
-        for link in self._links:
+        key = (name, family)
+        if key not in self._distances:
+            self._distances[key] = dict(networkx.multi_source_dijkstra_path_length(self._graphs[family], owners))
+        distance = self._distances[key]
+        for link in self._links[family]:
             if device in (link.a.device, link.b.device) and device in distance:
                 here = link.end_on(device)
                 far = link.other(here)

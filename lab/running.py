@@ -15,6 +15,7 @@ from typing import IO, Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
+from .adjacencies import Adjacencies
 from .aggregates import Aggregates
 from .events import Events
 from .fabric import Node
@@ -57,6 +58,7 @@ class Surroundings:
     traffic: TrafficLog
     sentinel: Sentinel
     aggregates: Aggregates
+    adjacencies: Adjacencies
     log: IO[bytes]
     pids: dict[str, int] = field(default_factory=dict)
     receives: dict[End, int] = field(default_factory=dict)
@@ -73,9 +75,8 @@ class RunningNode:
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost = False
         stuck = {end.interface for end in around.damage.port_limits if end.device == node.name}
-        self.plane = NamespacePlane(
-            around.design.fabric, node, around.pids.__getitem__, around.plant.pid, stuck, around.receives
-        )
+        fabric, pid_of = around.design.fabric, around.pids.__getitem__
+        self.plane = NamespacePlane(fabric, node, pid_of, around.plant.pid, stuck, around.receives, around.adjacencies)
         self.front_end = self._make_front_end()
 
     async def start(self) -> None:
@@ -85,7 +86,9 @@ class RunningNode:
         around.pids[node.name] = self._namespace.pid
         await around.sentinel.watch(self._namespace)
         await self._plug_in(self._namespace.pid)
-        await self._namespace.run("ip", "-batch", "-", text=boot_commands(node))
+        await self._namespace.run(
+            "ip", "-batch", "-", text=boot_commands(node, around.adjacencies.routes_of(node.name))
+        )
         limits = {end.interface: size for end, size in around.damage.port_limits.items() if end.device == node.name}
         await self._namespace.run("nft", "-f", "-", text=node_rules(node, limits) + show_rules(node))
         if node.name in around.damage.silent:
@@ -100,10 +103,16 @@ class RunningNode:
             await self.front_end.open()
         # Only now: a switch that forwards before it has its configuration would answer for sizes that are not its own.
         self.plane.connect()
+        around.adjacencies.powered(node.name, self._ip)
         if node.is_linux:
             await self._apply_with_carrier(self._namespace)
         self._start_advertising(self._namespace)
         around.events.add(node.name, "up", f"management on {node.listen}:{self.front_end.port}")
+
+    async def _ip(self, batch: str) -> None:
+        """Run commands of `ip` in the node; there is nobody to run them in while its power is off."""
+        if self._namespace:
+            await self._namespace.run("ip", "-force", "-batch", "-", text=batch, only_net=True)
 
     def _start_advertising(self, namespace: Namespace) -> None:
         config = advertise_config(self._around.design, self.node)
@@ -124,6 +133,7 @@ class RunningNode:
 
     async def stop(self) -> None:
         """Power off: nothing is shut down in order, as with a plug that is pulled."""
+        self._around.adjacencies.powered(self.node.name, None)
         await self.front_end.close()
         if self._namespace:
             self.plane.disconnect()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from .plane import MacEntry, Neighbour, PortCounters
+from .plane import MacEntry, Neighbour, PortCounters, Session
 
 _NONE = PortCounters()
 
@@ -33,6 +33,9 @@ class StaticPlane:
         self.down: set[str] = set()
         self.unplugged: set[str] = set()
         self.seen: dict[str, PortCounters] = {}
+        self.peers: frozenset[str] = frozenset()
+        self.silent: set[str] = set()
+        self.learned: tuple[str, ...] = ("10.9.9.0/24",)
         self.calls: list[tuple[str, str, object]] = []
         self._told = threading.Condition()
 
@@ -81,6 +84,17 @@ class StaticPlane:
     def neighbour(self, interface: str) -> Neighbour | None:
         """Return the far end that the plane was given."""
         return self._neighbours.get(interface)
+
+    def set_peers(self, addresses: Collection[str]) -> None:
+        """Remember who may have a session."""
+        with self._told:
+            self.peers = frozenset(addresses)
+            self._told.notify_all()
+
+    def session(self, address: str) -> Session:
+        """Return a session that is up as soon as it may, unless a test has it in `silent`."""
+        up = address in self.peers and address not in self.silent
+        return Session(up, 0.0, self.learned if up else ())
 
     def mac_addresses(self) -> Sequence[MacEntry]:
         """Return the address table that the plane was given."""

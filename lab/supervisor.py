@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 
+from .adjacencies import Adjacencies
 from .aggregates import Aggregates
 from .control import Verbs, serve_control
 from .events import Events
@@ -63,6 +64,7 @@ class Lab:
         around = await self._surroundings(damage, self._plant)
         self.nodes = {name: RunningNode(node, around) for name, node in self.design.fabric.nodes.items()}
         await asyncio.gather(*(node.start() for node in self.nodes.values()))
+        around.adjacencies.begin()
         for node in self.nodes.values():
             node.start_traffic()
         for fault in self.faults:
@@ -113,6 +115,7 @@ class Lab:
             traffic=self.traffic,
             sentinel=self.sentinel,
             aggregates=await self._bundle(plant),
+            adjacencies=Adjacencies(self.design.topology, self.design.fabric, self.events),
             log=self._log,
         )
 

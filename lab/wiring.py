@@ -45,8 +45,8 @@ def unplug_commands(node: Node) -> str:
     return "".join(f"link del {port.kernel}\n" for port in node.ports)
 
 
-def boot_commands(node: Node) -> str:
-    """Return a node's batch: bridges, addresses, links up, routes."""
+def boot_commands(node: Node, routes: Iterable[Route] | None = None) -> str:
+    """Return a node's batch: bridges, addresses, links up, routes: all of it, or these."""
     lines = ["link set lo up"]
     lines += [
         f"link add {bridge.kernel} address {bridge_mac(node, bridge)} type bridge mcast_snooping 0"
@@ -57,7 +57,7 @@ def boot_commands(node: Node) -> str:
     lines += [f"link set {bridge.kernel} mtu {DEFAULT_IP_MTU} gso_max_segs 1 up" for bridge in node.bridges]
     lines += [f"link set {port.kernel} up" for port in node.ports]
     lines += [line for interface in node.addresses for line in address_commands(node, interface, "replace")]
-    lines += route_commands(node)
+    lines += route_commands(node, routes=routes)
     return "\n".join(lines) + "\n"
 
 
@@ -67,12 +67,21 @@ def address_commands(node: Node, interface: str, verb: str) -> Iterator[str]:
         yield f"addr {verb} {prefix} dev {node.kernel(interface)}"
 
 
-def route_commands(node: Node, usable: Callable[[str], bool] = lambda _interface: True) -> Iterator[str]:
-    """Yield the commands that set a node's static routes, over those interfaces only that can be used."""
-    for route in node.routes:
+def route_commands(
+    node: Node,
+    usable: Callable[[str], bool] = lambda _interface: True,
+    routes: Iterable[Route] | None = None,
+) -> Iterator[str]:
+    """Yield the commands that set a node's routes, or these, over those interfaces only that can be used."""
+    for route in node.routes if routes is None else routes:
         hops = [hop for hop in route.hops if usable(hop[1])]
         if hops:
             yield f"route replace {_route(node, Route(route.prefix, tuple(hops)))}"
+
+
+def unroute_commands(prefixes: Iterable[str]) -> Iterator[str]:
+    """Yield the commands that take routes away."""
+    yield from (f"route del {prefix}" for prefix in prefixes)
 
 
 def persisted_commands(content: Mapping[str, object]) -> Iterator[tuple[str, ...]]:

@@ -39,6 +39,9 @@ class World:
         }
         segments = [segment for segment in self.intent.segments if segment.role == "jumbo"]
         self.subnets = {end: segment.subnets[0] for segment in segments for end in self.topology.hosts_in(segment)}
+        self.sessions = {
+            end: link.other(end) for link in self.topology.uplinks() if link.routing == "bgp" for end in link.ends
+        }
         self.gateways = [
             (gateway, end)
             for segment in segments
@@ -59,6 +62,10 @@ class World:
             size = self.devices[source.device].sends(source.interface, self.subnets[target])
             for end in (*self.hops[source, target], target):
                 assert size <= self.size(end), f"{source} sends {size} to {target}, {end} takes {self.size(end)}"
+        for pair in self.pairs:
+            ways = [[end for hop in path for end in (hop.egress, hop.ingress)] for path in self.topology.paths(*pair)]
+            drained = [[end for end in way if end in self.sessions and not self.is_up(end)] for way in ways]
+            assert not all(drained), f"{pair[0]} has no way to {pair[1]}: {drained} are drained"
         for gateway, end in self.gateways:
             assert self.size(gateway) <= self.size(end), f"{gateway} sends {self.size(gateway)}, {end} takes less"
 
@@ -67,6 +74,16 @@ class World:
         port = state["interfaces"][end.interface]
         sizes = [port["ip_mtu"], boxes.receives(state) if "jumbo" in state else None]
         return min(int(size) for size in sizes if size is not None)
+
+    def is_up(self, end: End) -> bool:
+        """Tell whether a session is up: neither end has shut it down."""
+        return not any(self.is_shut(one) for one in (end, self.sessions[end]))
+
+    def is_shut(self, end: End) -> bool:
+        return bool(self.devices[end.device].state["interfaces"][end.interface].get("shut"))
+
+    def drained(self) -> list[str]:
+        return [str(end) for end in self.sessions if self.is_shut(end)]
 
     def sizes(self) -> set[int]:
         """Return the sizes of all that a roll-out raises."""
@@ -161,6 +178,9 @@ class DoubleDriver:
     def read(self, *, only_interfaces: bool = False, interfaces: Any = None) -> dict[str, Any]:
         device = self.device
         state = copy.deepcopy(device.state)
+        for end in self.world.sessions if not device.is_host else ():
+            if end.device == self.host:
+                self._tell_session(end, state["interfaces"][end.interface])
         owner = "ours" if device.armed else "none"
         state["pending"] = {"owner": owner, "name": device.armed, "seconds_left": None}
         if device.is_host:
@@ -169,11 +189,23 @@ class DoubleDriver:
             state["guard"] = {**held[0], "state": held[0]["verdict"]} if held else None
         return state
 
+    def _tell_session(self, end: End, port: dict[str, Any]) -> None:
+        up = self.world.is_up(end)
+        state, routes = ("established", 4) if up else ("idle", 0)
+        told = {"protocol": "bgp", "neighbour": str(self.world.sessions[end]), "since": None}
+        port["adjacencies"] = [{**told, "state": state, "shut": self.world.is_shut(end), "routes": routes}]
+        port["counters"] = {"input_packets": 10_000 if up else 10}
+
     def diff(self, changes: Any) -> str:
         return f"{len(changes)} changes on {self.device.name}"
 
     def apply(self, changes: Any, within: int, name: str) -> dict[str, Any]:
         device, changes = self.device, [dict(change) for change in changes]
+        for change in changes:
+            if change["field"] == "drained" and change["to"]:
+                change["shut"] = [change["object"]]
+            elif change["field"] == "drained":
+                assert change["shut"] == [change["object"]], "only what we have shut down is let up"
         kind = act_of(changes)
         if kind == "apply" and not _is_reload(changes):
             self._arm(device, name, changes)
@@ -244,6 +276,8 @@ class DoubleDriver:
         name, _blank, prefix = change["object"].partition(" ")
         if change["field"] == "ip_mtu":
             return bool(device.state["interfaces"][name]["ip_mtu"] == change["to"])
+        if change["field"] == "drained":
+            return bool(device.state["interfaces"][name].get("shut")) is change["to"]
         routes = [r for r in device.state["routes"] if r["interface"] == name and prefix in ("", r["prefix"])]
         return any(route["mtu"] == change["to"] for route in routes)
 

@@ -20,7 +20,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.jumbo.fabric.plugins.module_utils import journal, lock
 from ansible_collections.jumbo.fabric.plugins.module_utils.arguments import ARGUMENTS
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import eos, linux
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import eos, junos, linux
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import action, executor, judging, run, waves
 from controller_doubles import DoubleDriver, World
@@ -188,13 +188,17 @@ _FILES: dict[Path, Any] = {}
 
 
 class NoMeasurement:
-    """Gates are judged by what the devices in memory carry."""
+    """Gates are judged by what the devices in memory carry; what they tell of their sessions is read a second apart."""
 
     def __init__(self, *_arguments: Any) -> None:
         pass
 
-    def of(self, _step: Any) -> dict[str, Any]:
-        return {"before": {}, "after": {}}
+    def of(self, step: Any) -> dict[str, Any]:
+        hosts = {change["host"] for change in step["changes"] if change["field"] == "drained"}
+        read = {host: DoubleDriver(Access(host, "", "")).read() for host in hosts}
+        return {
+            name: {host: {**read[host], "read_at": at} for host in hosts} for at, name in enumerate(("before", "after"))
+        }
 
     def watched(self, step: Any) -> list[str]:
         return sorted({pair[0].partition(":")[0] for pair in step["gate"]["pairs"]})
@@ -205,6 +209,7 @@ def install(monkeypatch: Any, player: Player) -> None:
     DoubleDriver.world = player.world
     monkeypatch.setattr(eos, "EosDriver", DoubleDriver)
     monkeypatch.setattr(linux, "LinuxDriver", DoubleDriver)
+    monkeypatch.setattr(junos, "JunosDriver", DoubleDriver)
     monkeypatch.setattr(action.FabricAction, "access", _access)
     monkeypatch.setattr(executor, "THREADS", 1)  # the same order in each run
     monkeypatch.setattr(judging, "Measurement", NoMeasurement)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab_helpers import BUNDLED, network
+from lab_helpers import BUNDLED, network, overlay
 
 # What playbooks need to find the lab's devices, as in the bundled inventory.
 _ACCESS = {
@@ -46,6 +47,27 @@ def write_inventory(
         (path / f"group_vars/{group}.yml").write_text((BUNDLED / f"group_vars/{bundled}.yml").read_text())
     (path / "hosts.json").write_text(json.dumps({"all": {"vars": shared, "hosts": numbers, "children": children}}))
     return str(path)
+
+
+JUNOS = {"ansible_network_os": "junipernetworks.junos.junos", "ansible_port": 8830}
+
+
+def variant(path: Path, junos: Sequence[str] = (), routing: str = "static", **variables: Any) -> str:
+    """Write an overlay over three racks of one leaf in which these switches are Junos boxes; returns its path.
+
+    routing: what the links between switches run.
+    """
+    fabric = rack_variables()
+    fabric["jumbo_links"] = [
+        {**link, "routing": routing} if isinstance(link, dict) and link.get("routing") == "static" else link
+        for link in fabric["jumbo_links"]
+    ]
+    changed = junos or routing != "static"
+    text = json.dumps({name: fabric[name] for name in ("jumbo_links", "jumbo_segments") if changed})
+    for device in junos:
+        text = re.sub(rf'"{device}:Ethernet(\d+)"', rf'"{device}:xe-0/0/\1"', text)
+        text = re.sub(rf'"{device}:Vlan(\d+)"', rf'"{device}:irb.\1"', text)
+    return overlay(path, dict.fromkeys(junos, JUNOS), **{**json.loads(text), **variables})
 
 
 def uplinks(spines: Sequence[str], leafs: Sequence[str]) -> list[dict[str, Any]]:

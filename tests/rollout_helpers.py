@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.jumbo.fabric.lab.show import violations_text
-from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, need_namespaces, network, overlay, wait_until
-from lab_inventories import rack_fabric, rack_variables
+from lab_helpers import BUNDLED, ROOT, RunningLab, environment, lab_cli, need_namespaces, network, wait_until
+from lab_inventories import rack_fabric, rack_variables, variant
 
 LIMIT = 300.0
 
@@ -173,18 +172,6 @@ def fabric_of(path: Path, source: str, fault: str = "") -> Iterator[Fabric]:
         lab_cli(path / "lab", "down")
 
 
-JUNOS = {"ansible_network_os": "junipernetworks.junos.junos", "ansible_port": 8830}
-
-
-def on_junos(devices: Sequence[str]) -> dict[str, Any]:
-    """Return the cables and segments of three racks with these switches' interfaces as Junos names them."""
-    text = json.dumps(rack_variables() if devices else {})
-    for device in devices:
-        text = re.sub(rf'"{device}:Ethernet(\d+)"', rf'"{device}:xe-0/0/\1"', text)
-        text = re.sub(rf'"{device}:Vlan(\d+)"', rf'"{device}:irb.\1"', text)
-    return dict(json.loads(text))
-
-
 def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
     """Yield what starts the fabric of three racks, or the bundled one, with a fault or not; taken down afterwards.
 
@@ -192,9 +179,11 @@ def fabrics(folder: Path) -> Iterator[Callable[..., Fabric]]:
     """
     need_namespaces()
 
-    def start(fault: str = "", junos: Sequence[str] = (), *, bundled: bool = False, **variables: Any) -> Fabric:
-        known = {**on_junos(junos), "jumbo_lab_network": network(77), "jumbo_soak": "2s", **variables}
-        extra = overlay(folder / "overlay", dict.fromkeys(junos, JUNOS), **known)
+    def start(
+        fault: str = "", junos: Sequence[str] = (), routing: str = "static", *, bundled: bool = False, **variables: Any
+    ) -> Fabric:
+        known = {"jumbo_lab_network": network(77), "jumbo_soak": "2s", **variables}
+        extra = variant(folder / "overlay", junos, routing, **known)
         sources = [str(BUNDLED) if bundled else rack_fabric(folder / "inventory", 77), extra]
         done = lab_cli(folder / "lab", "up", "-i", sources[0], "-i", sources[1], "--fault", fault)
         assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from . import actions, show_config, show_neighbours, show_ports, show_routes, show_system
+from . import actions, show_bgp, show_config, show_neighbours, show_ports, show_routes, show_system
 from .answers import Answer
 from .errors import CliError, incomplete, invalid_token
 from .ping import ping
@@ -58,6 +58,10 @@ COMMANDS = (
     Command("show lldp neighbors [<names>] detail", show_neighbours.lldp_detail, privileged=False),
     Command("show lldp neighbors [<names>]", show_neighbours.lldp, privileged=False),
     Command("show mac address-table", show_neighbours.mac_table, privileged=False),
+    Command("show ip bgp summary vrf <vrf>", show_bgp.ipv4, privileged=False),
+    Command("show ip bgp summary", show_bgp.ipv4, privileged=False),
+    Command("show ipv6 bgp summary vrf <vrf>", show_bgp.ipv6, privileged=False),
+    Command("show ipv6 bgp summary", show_bgp.ipv6, privileged=False),
     Command("show ip route vrf <vrf>", show_routes.routes, privileged=False),
     Command("show ip route", show_routes.routes, privileged=False),
     Command("clear counters [<names>]", show_ports.clear_counters),

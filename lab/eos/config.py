@@ -144,10 +144,19 @@ def _hidden_mtu(config: Config, header: str, block: Block) -> bool:
 
 def block_lines(block: Block) -> list[str]:
     """Return the lines of a block without indentation of their own, blocks below it included."""
-    out = sorted(block.lines.values(), key=lambda line: _rank(block.mode, line))
+    first: dict[str, int] = {}
+    for position, line in enumerate(block.lines.values()):
+        first.setdefault(_neighbor(line), position)
+    out = sorted(block.lines.values(), key=lambda line: (_rank(block.mode, line), first[_neighbor(line)]))
     for header, child in block.children.items():
         out += ["!", header, *(f"{_INDENT}{line}" for line in block_lines(child))]
     return out
+
+
+def _neighbor(line: str) -> str:
+    """Return what keeps the lines about one BGP neighbour together, the line itself where it is about none."""
+    words = line.split()
+    return " ".join(words[:2]) if words[0] == "neighbor" else line
 
 
 def _with_defaults(config: Config) -> Config:

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from ..audit import Audit, Entry
 from ..effects import Effects, Wanted
-from ..plane import Neighbour, Plane, PortCounters
+from ..plane import Neighbour, Plane, PortCounters, Session
+from .bgp import bgp_of
 from .cli import Cli
 from .config import Config, render
 from .editor import Editor, load
@@ -102,8 +103,10 @@ class EosDevice:
         """Bring the data plane in line with the running-config."""
         self.ports = ports_of(self._running, self.hardware)
         self.heads: dict[str, str] = {}
+        self.bgp = bgp_of(self._running)
         self._effects.apply(
-            {name: Wanted(port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane}
+            {name: Wanted(port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane},
+            [peer.address for peer in self.bgp.peers if not peer.shut] if self.bgp else (),
         )
 
     def startup(self) -> Config:
@@ -141,6 +144,10 @@ class EosDevice:
         if not port.in_plane:
             return True
         return self._effects.linked(port.name)
+
+    def session(self, address: str) -> Session | None:
+        """Return the session with a BGP neighbour, None where nobody is there."""
+        return self._effects.session(address)
 
     def neighbour(self, port: Port) -> Neighbour | None:
         """Return who is at the far end of the port's cable."""

@@ -1,4 +1,4 @@
-"""`show ip route`: the connected and static routes that the configuration makes."""
+"""`show ip route`: the connected and static routes that the configuration makes, and what BGP has learned."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from .device import EosDevice
 
 
+_EBGP_DISTANCE = 200
+_CODES = {"static": "S     ", "eBGP": "B E   "}
+
+
 def routes(cli: Cli, arguments: dict[str, str]) -> Answer:
-    """Answer `show ip route [vrf V]`: connected and static routes of the configuration."""
+    """Answer `show ip route [vrf V]`."""
     vrf = arguments.get("vrf", cli.vrf)
     if vrf not in {"default", "all"}:
         raise runtime(f"IP Routing table for VRF {vrf} does not exist.")
-    found = {**_connected(cli.device), **_static(cli.device)}
+    found = {**_connected(cli.device), **_static(cli.device), **_learned(cli.device)}
     model = {
         "routingDisabled": "ip routing" not in cli.device.running.root.lines,
         "allRoutesProgrammedHardware": True,
@@ -65,6 +69,21 @@ def _static(device: EosDevice) -> dict[str, Any]:
     return found
 
 
+def _learned(device: EosDevice) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for peer in device.bgp.peers if device.bgp else ():
+        session = device.session(peer.address)
+        if peer.shut or ":" in peer.address or session is None or not session.established:
+            continue
+        via = {"nexthopAddr": peer.address, "interface": _egress(device, peer.address)}
+        for prefix in session.prefixes:
+            if prefix in found:
+                found[prefix]["vias"].append(via)
+            else:
+                found[prefix] = {**_route("eBGP", via, connected=False), "preference": _EBGP_DISTANCE}
+    return found
+
+
 def _egress(device: EosDevice, hop: str) -> str:
     for port in device.ports.values():
         for prefix in port.addresses:
@@ -81,6 +100,8 @@ def _routes_text(found: dict[str, Any]) -> str:
             lines.append(f" C        {prefix} is directly connected, {route['vias'][0]['interface']}")
             continue
         for index, via in enumerate(route["vias"]):
-            start = f" S        {prefix} [1/0]" if index == 0 else " " * (len(prefix) + 16)
+            code = _CODES[route["routeType"]]
+            cost = f"[{route['preference']}/0]"
+            start = f" {code}   {prefix} {cost}" if index == 0 else " " * (len(prefix) + len(cost) + 11)
             lines.append(f"{start} via {via['nexthopAddr']}, {via['interface']}")
     return "\n".join(lines)

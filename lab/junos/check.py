@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .errors import Complaint
 from .hardware import DEFAULT_MEDIA_MTU, LOWEST_MTU, MPLS_OVERHEAD, OVERHEAD, Hardware
+from .inherit import effective, undefined
 from .ports import ETHERNET, LAG, LOOPBACK, MANAGEMENT, TUNNEL, kind_of, lag_of, own_mtu, tagging_of
 from .tree import Tree, branch, entries, has, value
 
@@ -13,9 +14,14 @@ _FAMILIES = ("inet", "inet6", "iso", "mpls")
 
 
 def problems(config: Tree, hardware: Hardware) -> list[Complaint]:
-    """Return why a configuration cannot be committed, nothing where it can."""
+    """Return why a configuration cannot be committed, nothing where it can; what it inherits counts."""
+    missing = undefined(config)
+    found = [Complaint(f"configuration group {name} is not defined", "[edit]", "apply-groups") for name in missing]
+    config, _origins = effective(config)
     interfaces = entries(branch(config, "interfaces"), "interface")
-    found = []
+    found += [
+        Complaint("a pattern stands in groups only", "[edit interfaces]", name) for name in interfaces if name[0] == "<"
+    ]
     for name, block in interfaces.items():
         found += [*_media(name, block, hardware), *_bundle(name, block), *_units(name, block)]
     return found

@@ -14,9 +14,12 @@ from typing import Any, Literal, TypedDict, Unpack
 from ..audit import Audit, Entry
 from ..effects import Effects, Wanted
 from ..plane import Neighbour, Plane, PortCounters
+from ..plane import Session as PeerSession
+from .bgp import bgp_of
 from .database import Commit, Database, Session
 from .errors import Refused
 from .hardware import Hardware
+from .inherit import effective
 from .load import apply, set_edits, text_edits
 from .ports import ETHERNET, IRB, LAG, LOOPBACK, MANAGEMENT, Physical, ports_of
 from .text import curly, set_lines
@@ -88,14 +91,16 @@ class JunosDevice:
         """Start from what is committed. Whether a reboot ends a confirmed commit is contested: here it keeps it."""
         self.booted_at = self.now()
         self.database = Database(self, self.now, history)
-        self._sockets = set(entries(branch(history[-1].config, "interfaces"), "interface"))
+        self._sockets = set(entries(branch(effective(history[-1].config)[0], "interfaces"), "interface"))
         self._effects.reset()
         self.committed_changed()
 
     def committed_changed(self) -> None:
         """Bring the data plane in line with the committed configuration, and keep it for the next boot."""
-        self.ports = ports_of(self.config, self._sockets)
-        self._effects.apply(dict(self._wanted()))
+        self.effective, self.origins = effective(self.config)
+        self.ports = ports_of(self.effective, self._sockets)
+        self.bgp = bgp_of(self.effective)
+        self._effects.apply(dict(self._wanted()), [peer.address for peer in self.bgp.peers if not peer.shut])
         self._store()
 
     @property
@@ -163,6 +168,10 @@ class JunosDevice:
     def flapped_at(self, port: Physical) -> float:
         """Return when an interface went up or down last."""
         return self._effects.changes(port.name, self.booted_at)[1]
+
+    def session(self, address: str) -> PeerSession | None:
+        """Return the session with a BGP neighbour, None where nobody is there."""
+        return self._effects.session(address)
 
     def neighbour(self, port: Physical) -> Neighbour | None:
         """Return who is at the far end of a port's cable."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from . import show_interfaces, show_neighbours, show_system
+from . import show_bgp, show_interfaces, show_neighbours, show_system
 from .answer import Answer, Arguments, Operation
 from .errors import syntax_error
 from .ping import ping
@@ -42,6 +42,7 @@ OPERATIONS = (
         rf"show interfaces(?: (?!terse|brief|ext|det|media|stat|desc)(?P<interface_name>\S+))?{_STYLE}",
         show_interfaces.interfaces,
     ),
+    _operation("get-bgp-summary-information", r"show bgp summary", show_bgp.summary),
     _operation("get-lldp-neighbors-information", r"show lldp neighbors", show_neighbours.lldp),
     _operation("get-lldp-interface-neighbors", None, show_neighbours.lldp_of_device),
     _operation("get-lldp-interface-neighbors-information", None, show_neighbours.lldp_of_name),

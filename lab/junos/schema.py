@@ -46,6 +46,8 @@ def within(low: int, high: int) -> Callable[[str], str | None]:
     """Return the check of a number; the wording is the one Junos uses for numbers in general, as far as is known."""
 
     def check(value: str) -> str | None:
+        if value.startswith("<"):  # a pattern, in a group
+            return None
         if not value.isdigit():
             return f"Invalid numeric value: '{value}'"
         return None if low <= int(value) <= high else f"Value {value} is not within range ({low}..{high})"
@@ -97,6 +99,11 @@ def items(
     return Statement(LIST, children=_named(children), bare=bare, natural=natural, presence=presence, check=checked)
 
 
+def entries_of(children: Mapping[str, Statement]) -> Statement:
+    """Return a list of named entries that have these children."""
+    return Statement(LIST, children=_named(children), presence=True)
+
+
 def _named(children: Mapping[str, Statement]) -> Mapping[str, Statement]:
     named = {}
     for key, child in children.items():
@@ -116,7 +123,7 @@ def _named(children: Mapping[str, Statement]) -> Mapping[str, Statement]:
     return MappingProxyType(named)
 
 
-_INTERFACE = _pattern(r"(?:[a-z]{2,4}-\d+/\d+/\d+(?::\d+)?|(?:ae|irb|vlan|lo|fxp|em|me|vme|st|gr|vtep)\d*)")
+_INTERFACE = _pattern(r"(?:[a-z]{2,4}-\d+/\d+/\d+(?::\d+)?|(?:ae|irb|vlan|lo|fxp|em|me|vme|st|gr|vtep)\d*|<.+>)")
 _UNIT_NUMBER = within(0, 1_073_741_823)
 _VLAN_ID = within(1, 4094)
 _MTU = within(256, 65535)  # a box's own range is smaller: hardware.py
@@ -159,25 +166,39 @@ def _ether_options() -> Statement:
 
 def _interfaces() -> Statement:
     lacp = block(presence=True, active=flag(), passive=flag(), periodic=leaf(_pattern("fast|slow")))
-    entry = items(
+    settings = _settings(lacp)
+    entry = Statement(
+        LIST,
+        children=_named({"apply_groups": leaves(), **settings}),
         bare=True,
         natural=True,
         presence=False,
         check=_INTERFACE,
-        description=leaf(),
-        disable=flag(),
-        vlan_tagging=flag(),
-        flexible_vlan_tagging=flag(),
-        native_vlan_id=leaf(_VLAN_ID),
-        speed=leaf(),
-        mtu=leaf(_MTU),
-        encapsulation=leaf(),
-        gigether_options=_ether_options(),
-        ether_options=_ether_options(),
-        aggregated_ether_options=block(minimum_links=leaf(within(1, 64)), lacp=lacp),
-        unit=_unit(),
     )
-    return block(interface=entry)
+    ports = {
+        "member": items(check=_INTERFACE),
+        "member_range": items(check=_INTERFACE, to=leaf(_INTERFACE, tag="end-range")),
+    }
+    interface_range = entries_of({**ports, **settings})
+    return block(apply_groups=leaves(), interface_range=interface_range, interface=entry)
+
+
+def _settings(lacp: Statement) -> dict[str, Statement]:
+    """Return what can be said of an interface, or of a range of them."""
+    return {
+        "description": leaf(),
+        "disable": flag(),
+        "vlan_tagging": flag(),
+        "flexible_vlan_tagging": flag(),
+        "native_vlan_id": leaf(_VLAN_ID),
+        "speed": leaf(),
+        "mtu": leaf(_MTU),
+        "encapsulation": leaf(),
+        "gigether_options": _ether_options(),
+        "ether_options": _ether_options(),
+        "aggregated_ether_options": block(minimum_links=leaf(within(1, 64)), lacp=lacp),
+        "unit": _unit(),
+    }
 
 
 def _system() -> Statement:
@@ -207,10 +228,21 @@ def _routing() -> dict[str, Statement]:
         term=items(from_=block(protocol=leaves()), then=block(accept=flag(), reject=flag())),
         then=block(accept=flag(), reject=flag(), load_balance=leaf(_pattern("per-packet|per-flow"))),
     )
-    neighbor = items(description=leaf(), shutdown=flag(), local_address=leaf(), peer_as=leaf())
-    bgp = block(
-        group=items(type=leaf(), export=leaves(), peer_as=leaf(), local_as=leaf(), shutdown=flag(), neighbor=neighbor)
+    # shutdown: Junos 19.1 and later; without it a neighbour can only be deactivated, which the device does not know.
+    shutdown = block(presence=True, notify_message=leaf())
+    families = block(inet=block(presence=True, unicast=flag()), inet6=block(presence=True, unicast=flag()))
+    neighbor = items(description=leaf(), shutdown=shutdown, local_address=leaf(), peer_as=leaf(), family=families)
+    group = items(
+        type=leaf(_pattern("external|internal")),
+        export=leaves(),
+        family=families,
+        peer_as=leaf(),
+        local_as=leaf(),
+        multipath=block(presence=True, multiple_as=flag()),
+        shutdown=shutdown,
+        neighbor=neighbor,
     )
+    bgp = block(shutdown=shutdown, group=group)
     ospf_interface = items(interface_type=leaf(), metric=leaf(within(1, 65535)), passive=flag(), disable=flag())
     isis_interface = items(point_to_point=flag(), passive=flag(), disable=flag())
     return {
@@ -243,7 +275,10 @@ def _configuration() -> Statement:
         **_routing(),
         "vlans": block(vlan=vlan),
     }
-    return Statement(CONTAINER, tag="configuration", children=_named(parts))
+    inherited = {"groups": entries_of(parts), "apply_groups": leaves()}
+    return Statement(
+        CONTAINER, tag="configuration", children=_named({"version": parts["version"], **inherited, **parts})
+    )
 
 
 CONFIGURATION = _configuration()

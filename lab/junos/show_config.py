@@ -9,6 +9,7 @@ from lxml import etree
 from .answer import Answer, Arguments
 from .database import stamp
 from .errors import refused
+from .inherit import GROUP, RANGE, Origins, effective
 from .schema import LIST
 from .text import at, compare, curly, set_lines
 from .tree import Tree, normal
@@ -55,13 +56,18 @@ def get_configuration(login: Login, request: etree._Element) -> Xml:
         if request.get("compare") == "rollback":
             return _compared(login, candidate, int(request.get("rollback") or 0))
         tree = database.committed if committed else candidate
+    origins: Origins = {}
+    if request.get("inherit") == "inherit":
+        tree, found = effective(tree)
+        told = [kind for kind, word in ((GROUP, "groups"), (RANGE, "interface-ranges")) if request.get(word) == word]
+        origins = {path: origin for path, origin in found.items() if origin[0] in told}
     wanted = request.find("configuration")
     tree = filtered(tree, wanted) if wanted is not None else tree
-    return formatted(login, tree, request.get("format") or "xml", committed=committed)
+    return formatted(login, tree, request.get("format") or "xml", committed=committed, origins=origins)
 
 
-def formatted(login: Login, tree: Tree, form: str, *, committed: bool) -> Xml:
-    """Return a configuration in a format."""
+def formatted(login: Login, tree: Tree, form: str, *, committed: bool, origins: Origins | None = None) -> Xml:
+    """Return a configuration in a format; origins: see `shown`."""
     if form == "text":
         return el("configuration-text", "\n" + "\n".join(curly(tree)) + "\n")
     if form == "set":
@@ -71,7 +77,7 @@ def formatted(login: Login, tree: Tree, form: str, *, committed: bool) -> Xml:
     entry = login.device.database.history[0]
     word = "commit" if committed else "changed"
     facts = {f"junos_{word}-seconds": str(int(entry.at)), f"junos_{word}-localtime": stamp(entry.at)}
-    return el("configuration", shown(tree), **facts)
+    return el("configuration", shown(tree, origins=origins), **facts)
 
 
 def _compared(login: Login, candidate: Tree, number: int) -> Xml:

@@ -11,7 +11,7 @@ from .schema import CONFIGURATION, CONTAINER, FLAG, LEAF, LEAVES, LIST, Statemen
 from .tree import Path, Step, Tree
 
 _TOKEN = re.compile(r'/\*.*?\*/|#[^\n]*|"(?:[^"\\]|\\.)*"|[{};\[\]]|[^\s{};\[\]"]+', re.DOTALL)
-_QUOTED = re.compile(r"[\w./:@+*-]+")
+_QUOTED = re.compile(r"[\w./:@+*<>-]+")
 
 Content = str | list[str] | Tree | None
 

@@ -7,30 +7,36 @@ from collections.abc import Iterator
 from lxml import etree
 
 from .errors import refused, syntax_error
+from .inherit import Origins
 from .load import DELETE, REPLACE, SET, Edit
 from .schema import CONFIGURATION, CONTAINER, FLAG, LEAVES, LIST, Statement
-from .tree import Step, Tree, ordered
+from .tree import Path, Step, Tree, ordered
 from .words import find, header, spelled
 from .xml import Xml, el
 
 
-def shown(tree: Tree, statement: Statement = CONFIGURATION) -> Xml:
-    """Return the XML of a level and what is below it, without an element around it."""
-    return Xml("".join(_elements(tree, statement)))
+def shown(tree: Tree, statement: Statement = CONFIGURATION, origins: Origins | None = None, path: Path = ()) -> Xml:
+    """Return the XML of a level and what is below it, without an element around it.
+
+    origins: where inherited statements come from, which their elements then say.
+    """
+    return Xml("".join(_elements(tree, statement, origins or {}, path)))
 
 
-def _elements(tree: Tree, statement: Statement) -> Iterator[Xml]:
+def _elements(tree: Tree, statement: Statement, origins: Origins, path: Path) -> Iterator[Xml]:
     for child, key in ordered(tree, statement):
-        content = tree[key]
+        content, here = tree[key], (*path, key)
+        kind, source = origins.get(here, ("", ""))
+        said = {f"junos_{kind}": source} if kind else {}
         if isinstance(content, dict):
             name = [el("name", key[1])] if child.kind == LIST else []
-            yield el(child.tag, *name, shown(content, child))
+            yield el(child.tag, *name, shown(content, child, origins, here), **said)
         elif isinstance(content, list):
-            yield from (el(child.tag, item) for item in content)
+            yield from (el(child.tag, item, **said) for item in content)
         elif child.inner:
-            yield el(child.tag, el(child.inner, content))
+            yield el(child.tag, el(child.inner, content), **said)
         else:
-            yield el(child.tag, content)
+            yield el(child.tag, content, **said)
 
 
 def filtered(tree: Tree, wanted: etree._Element, statement: Statement = CONFIGURATION) -> Tree:

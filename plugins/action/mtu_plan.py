@@ -157,10 +157,13 @@ class ActionModule(FabricAction):
         seconds = {host: state.get("read_seconds", 0.0) for host, state in states.items()}
         forks = context.CLIARGS.get("forks") or constants.DEFAULT_FORKS
         confirm = {}
+        drained = {(step["stage"], step["wave"]) for step in steps if step["phase"] == "drain"}
         for step in steps:
             if step["dead_man"] and step["changes"]:
                 at_once = THREADS if step["phase"] in waves.CONDUCTED else int(forks)
-                found = time_budget.budget(step, seconds, at_once)
+                is_drained = (step["stage"], step["wave"]) in drained
+                spare = time_budget.DRAINED_SPARE_SECONDS if is_drained else time_budget.SPARE_SECONDS
+                found = time_budget.budget(step, seconds, at_once, spare)
                 time_budget.refuse_too_slow(found, step["dead_man"]["seconds"], at_once)
                 confirm[step["id"]] = found.confirm
         run.update(lambda state: state.update(confirm_seconds=confirm))

@@ -9,8 +9,10 @@ from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
     conduct,
+    drains,
     fabric,
     judging,
     past,
@@ -110,6 +112,8 @@ class ActionModule(FabricAction):
     def _phase(self, run: Run, phase: str, step: dict[str, Any]) -> tuple[list[Outcome], list[str]]:
         accesses = self.accesses(fabric.hosts_of(run))
         executor = Executor(run.journal, run.id)
+        if phase == "drain" and (finding := self._refused_drain(run, step, accesses)):
+            return [], [summary.finding_line(finding, evidence=True)]
         outcomes = conduct.apply_everywhere(executor, accesses, step, within(step))
         passed, lines = judging.all_did(run, step, MAKING)
         if passed:
@@ -122,6 +126,22 @@ class ActionModule(FabricAction):
             run.update(lambda state: waves.record(state, phase, "confirmed", passed))
             lines += more
         return outcomes, lines
+
+    @staticmethod
+    def _refused_drain(run: Run, step: dict[str, Any], accesses: dict[str, Access]) -> dict[str, Any] | None:
+        """Return the finding of a drain that may not begin: by what is up now, it would cut switches off."""
+        reason = drains.refusal(step["changes"], fabric.intent_of(run)[1], accesses)
+        if reason is None:
+            return None
+        change = step["changes"][0]
+        finding = {
+            "host": change["host"],
+            "interface": change["object"],
+            "reason": "its link is not drained",
+            "evidence": reason,
+        }
+        run.update(lambda state: state["findings"].append(finding))
+        return finding
 
     def _take_back(self, run: Run) -> dict[str, Any]:
         state = run.state()

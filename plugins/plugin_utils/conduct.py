@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_phases
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.traits import traits_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Handle
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import drains
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Executor, Outcome, everywhere, handles
 
 AccessTo = Callable[[str], Access]
@@ -17,11 +19,23 @@ AccessTo = Callable[[str], Access]
 def apply_everywhere(
     executor: Executor, accesses: Mapping[str, Access], step: Mapping[str, Any], within: int
 ) -> list[Outcome]:
-    """Apply one step on all of its devices at once."""
+    """Apply one step on all of its devices at once.
+
+    Where both ends of links change, those whose commits are slow go first, and the others the moment it has taken
+    effect there: the shorter both ends differ, the better (design rule 10). Where a slow end fails, they do not begin.
+    """
     wanted: dict[str, list[Mapping[str, Any]]] = {}
     for change in step["changes"]:
         wanted.setdefault(change["host"], []).append(change)
-    return everywhere(lambda item: executor.apply(accesses[item[0]], step["id"], item[1], within), wanted.items())
+
+    def apply(host: str) -> Outcome:
+        return executor.apply(accesses[host], step["id"], wanted[host], within)
+
+    slow = [host for host in wanted if step["phase"] == "link" and traits_of(accesses[host].platform).slow]
+    first = everywhere(apply, slow)
+    if not all(outcome.ok for outcome in first):
+        return first
+    return first + everywhere(apply, [host for host in wanted if host not in slow])
 
 
 def confirm_everywhere(executor: Executor, accesses: Mapping[str, Access], step: str) -> list[Outcome]:
@@ -37,12 +51,42 @@ def lowering_groups(
 
     `applied`: {(step, host): handle}, oldest first; `steps`: {step id: phase}.
     """
-    for phase in lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology):
-        of_step: dict[str, list[str]] = {}
-        for step, host in reversed(list(applied)):
-            if steps[step] == phase:
-                of_step.setdefault(step, []).append(host)
-        yield from _apart(of_step, topology)
+    phases = lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology)
+    drained = _drained_waves(applied, steps)
+    if drained and "link" not in phases:  # what is drained and undrained again leaves no change, but steps
+        phases.insert(next((n for n, phase in enumerate(phases) if phase in AFTER_LINKS), len(phases)), "link")
+    for phase in phases:
+        here = (step for step in steps if steps[step] == phase and _wave_of(step) not in drained)
+        yield from _apart(_of_step(applied, here), topology)
+        for wave in drained if phase == "link" else ():
+            for link_phase in LINK_PHASES:
+                part = (step for step in steps if steps[step] == link_phase and _wave_of(step) == wave)
+                yield from _apart(_of_step(applied, part), topology)
+
+
+LINK_PHASES = ("undrain", "link", "drain")
+"""The steps of a wave whose links are drained, as they are taken back: drained again, lowered, undrained."""
+
+AFTER_LINKS = ("host_link", "l2")
+
+
+def _wave_of(step: str) -> str:
+    return step.rpartition(".")[0]
+
+
+def _drained_waves(applied: Iterable[tuple[str, str]], steps: Mapping[str, str]) -> list[str]:
+    """Return the waves with links that were drained, the newest first: one plane after the other goes back."""
+    found = dict.fromkeys(_wave_of(step) for step, _host in applied if steps[step] in ("drain", "undrain"))
+    return list(found)[::-1]
+
+
+def _of_step(applied: Mapping[tuple[str, str], Handle], chosen: Iterable[str]) -> dict[str, list[str]]:
+    """Return {step: its hosts} of some steps, the newest first."""
+    wanted, of_step = set(chosen), dict[str, list[str]]()
+    for step, host in reversed(list(applied)):
+        if step in wanted:
+            of_step.setdefault(step, []).append(host)
+    return of_step
 
 
 def _apart(of_step: Mapping[str, list[str]], topology: Topology) -> list[dict[str, list[str]]]:
@@ -94,7 +138,12 @@ def take_back(
 
     done: list[tuple[Outcome, Handle]] = []
     for by_host in lowering_groups(applied, steps, topology):
-        acts = [act for acts in everywhere(revert, by_host.items()) for act in acts]
+        group = [(host, applied[step, host]) for host, its_steps in by_host.items() for step in its_steps]
+        acts = drains.not_to_be_drained(group, topology, access_to)
+        if not acts:
+            acts = [act for acts in everywhere(revert, by_host.items()) for act in acts]
+        if all(outcome.ok for outcome, _handle in acts):
+            acts += drains.not_come_back(group, accesses)
         done += acts
         if not all(outcome.ok for outcome, _handle in acts):
             break

@@ -18,6 +18,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.registry im
 THREADS = 64
 """Devices talked to at once: the work is waiting for the network, so threads, not forks."""
 
+DRAINED = "drained"
+
 MAKING = ("apply", "lift", "persist")
 """The verbs that make changes; `confirm` and `revert` end them."""
 
@@ -94,6 +96,7 @@ class Executor:
     def apply(self, access: Access, step: str, changes: Sequence[Change], within: int) -> Outcome:
         """Arm the dead-man (`within` 0: none) and make the changes of a step on one host; the data is a handle."""
         name = f"{self.rollout}-{step}"
+        changes = self._with_what_was_shut(access.host, changes)
         intent = {"name": name, "within": within, "changes": [dict(change) for change in changes]}
         verb = act_of(changes)
         if verb == "apply" and within:  # a reload has nothing to arm
@@ -104,6 +107,19 @@ class Executor:
             return bool(handle["changed"]), handle
 
         return self._journaled(access, step, verb, intent, act)
+
+    def _with_what_was_shut(self, host: str, changes: Sequence[Change]) -> Sequence[Change]:
+        """Give changes that undrain what their drain has shut down, as its handle in the journal has it."""
+        found: list[dict[str, Any]] = [dict(change) for change in changes]
+        ours: dict[str, Any] = {}
+        if any(change["field"] == DRAINED and not change["to"] for change in found):
+            for (_step, other), handle in self.applied().items():
+                shut = (change for change in handle["changes"] if change["field"] == DRAINED and change["to"])
+                ours.update({change["object"]: change["shut"] for change in shut if other == host and "shut" in change})
+        for change in found:
+            if change["field"] == DRAINED and not change["to"] and change["object"] in ours:
+                change["shut"] = ours[change["object"]]
+        return found
 
     def confirm(self, access: Access, step: str, handle: Handle) -> Outcome:
         """Disarm and persist from a new connection."""

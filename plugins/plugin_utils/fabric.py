@@ -69,10 +69,10 @@ def read_states(
 
     def read(access: Access) -> State:
         wanted = (interfaces or {}).get(access.host)
-        begun = time.monotonic()
+        begun, at = time.monotonic(), time.time()
         try:
             state = open_driver(access).read(only_interfaces=only_interfaces, interfaces=wanted)
-            return {**state, "read_seconds": round(time.monotonic() - begun, 3)}
+            return {**state, "read_at": at, "read_seconds": round(time.monotonic() - begun, 3)}
         except JumboError as error:
             outcome = failed(access.host, error)
             return {"host": access.host, "error": outcome.error, "unreachable": outcome.unreachable}

@@ -8,12 +8,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import drains as judged
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import gates, too_big
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import NotReadAgain
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.time_budget import SPARE_SECONDS
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
-from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric, soak, summary, waves
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import drains, fabric, soak, summary, waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import results
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.measure import Measurement
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -34,9 +35,12 @@ def all_did(run: Run, step: Step, verbs: Sequence[str]) -> tuple[bool, list[str]
     What went wrong is noted for the last play, which shows hosts as failed or unreachable.
     """
     done = results(run.journal.lines(), step["id"], verbs)
+    failed = any(data.get("error") for data in done.values())
     bad = {}
     for host in dict.fromkeys(change["host"] for change in step["changes"]):
         data = done.get(host)
+        if data is None and failed:
+            continue  # it was not begun there, for it had failed elsewhere
         if data is None:
             bad[host] = ({"text": f"{host}: step {step['id']} was not finished ({', '.join(verbs)})"}, False)
         elif data.get("error"):
@@ -57,11 +61,14 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
         return True, []
     intent, topology = fabric.intent_of(run)
     run.journal.write(step=step["id"], host="", event="intent", verb="probe", data={"gate": step["gate"]["name"]})
+    if step["phase"] == "undrain":
+        drains.wait_until_back(step["changes"], accesses)  # what is not back by then, the gate finds
     evidence = Measurement(topology, run.load("fleet"), accesses, soak.sitting(intent.soak_seconds)).of(step)
     if step["phase"] == "soak" and (watched := run.load(soak.FILE)):
         evidence["before"] = watched["states"]
     result = gates.judge(step, evidence, topology).as_dict()
-    for check in (_management, _not_asked, _lost_pins, functools.partial(_time_left, run, step)):
+    sessions = functools.partial(_sessions, run, step, topology)
+    for check in (_management, _not_asked, _lost_pins, sessions, functools.partial(_time_left, run, step)):
         result = _worse(result, *check(evidence))
     result["findings"] += _silent_routers(evidence, topology, step["gate"])
     run.journal.write(step=step["id"], host="", event="done", verb="probe", data=result)
@@ -131,6 +138,16 @@ def _guard_reports(state: Mapping[str, Any]) -> list[str]:
         for what in ("repinned", "exposed", "problems")
         for entry in guard.get(what) or []
     ]
+
+
+def _sessions(run: Run, step: Step, topology: Topology, evidence: Mapping[str, Any]) -> Trouble:
+    """Drained links carry nothing, undrained ones have their sessions back, and no other session went down."""
+    before, after, ends = evidence["before"], evidence["after"], judged.ends_of(step["changes"])
+    findings = judged.not_drained(before, after, ends) if step["phase"] == "drain" else []
+    findings += judged.not_back(after, ends) if step["phase"] == "undrain" else []
+    expected = judged.predicted(run.load("plan")["steps"], topology)
+    findings += judged.flapped(run.load("fleet"), after, topology, expected)
+    return "; ".join(judged.sentences(findings)), findings
 
 
 def _time_left(run: Run, step: Step, _evidence: Mapping[str, Any]) -> Trouble:

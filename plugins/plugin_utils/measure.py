@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import too_big
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.crossed import not_crossed, ports_to_cross
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.crossed import drained_by, not_crossed, ports_to_cross
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.families import IPV4, IPV6, addresses_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import EVIDENCE
@@ -73,16 +73,17 @@ class Measurement:
             evidence["pings"] = self._pings(pairs, gate["ip_mtus"], ECHOES)
         fresh = [over_new_connections(self.accesses[host]) for host in watched]
         evidence["after"] = fabric.read_states(fresh, interfaces=interfaces)
-        self._cross_the_rest(gate, fresh, evidence)
+        self._cross_the_rest(step, fresh, evidence)
         if gate["name"] == "gateway":
             evidence.update(self._too_big([target for _source, target in pairs], gate["ip_mtus"], evidence["after"]))
         return evidence
 
-    def _cross_the_rest(self, gate: Mapping[str, Any], fresh: Sequence[Access], evidence: dict[str, Any]) -> None:
+    def _cross_the_rest(self, step: Step, fresh: Sequence[Access], evidence: dict[str, Any]) -> None:
         """Ping the legs between switches that no hash has chosen, and read again until every way was taken."""
+        gate, drained = step["gate"], drained_by(step)
         for reading in range(READINGS):
             packets = growth(evidence["before"], evidence["after"]).packets
-            idle = not_crossed(gate, self.topology, packets)
+            idle = not_crossed(gate, self.topology, packets, drained)
             if not idle:
                 return
             if not reading and "device_pings" not in evidence:

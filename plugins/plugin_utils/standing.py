@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import MAKING, handles
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import DRAINED, MAKING, handles
 
 Line = Mapping[str, Any]
 Key = tuple[str, str]  # (step, host)
@@ -76,7 +76,7 @@ def standing(lines: Sequence[Line]) -> Standing:
     for wave in waves:
         if wave["verdict"] == "passed":
             continue
-        steps = _scope(wave, waves) if wave in failed else _unconfirmed(lines, wave)
+        steps = _scope(wave, waves) if wave in failed else _unconfirmed(lines, wave) | _left_drained(lines, wave)
         left |= {key for key in applied if key[0] in steps}
     about = [line for line in lines if line["step"] == ROLLOUT]
     ends = [line["data"] for line in about if line["verb"] == "close" or line["data"].get("by")]
@@ -135,12 +135,29 @@ def _unconfirmed(lines: Sequence[Line], wave: Mapping[str, Any]) -> set[str]:
     begins when the one before is confirmed everywhere.
     """
     begun = {(line["step"], line["host"]) for line in lines if line["verb"] in (*MAKING, "arm")}
-    confirmed = {
+    return {step for step, _host in begun - _confirmed(lines) if step in wave["steps"]}
+
+
+def _confirmed(lines: Iterable[Line]) -> set[Key]:
+    return {
         (line["step"], line["host"])
         for line in lines
         if line["verb"] == "confirm" and line["event"] == "done" and not line["data"].get("error")
     }
-    return {step for step, _host in begun - confirmed if step in wave["steps"]}
+
+
+def _left_drained(lines: Sequence[Line], wave: Mapping[str, Any]) -> set[str]:
+    """Return all steps of a wave that has drained links and not undrained them everywhere: it goes back as a whole.
+
+    So what was changed meanwhile is lowered while its links are still drained, and they are undrained in any case.
+    """
+    drains: dict[bool, set[Key]] = {True: set(), False: set()}
+    for line in lines:
+        for change in line["data"].get("changes", ()) if line["step"] in wave["steps"] else ():
+            if change["field"] == DRAINED:
+                drains[bool(change["to"])].add((line["step"], line["host"]))
+    done = {host for _step, host in drains[False] & _confirmed(lines)}
+    return set(wave["steps"]) if {host for _step, host in drains[True]} - done else set()
 
 
 def _half_taken_back(lines: Iterable[Line], applied: Mapping[Key, Any]) -> set[Key]:

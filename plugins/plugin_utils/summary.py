@@ -9,7 +9,13 @@ from typing import Any
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import Intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
-FIELDS = {"ip_mtu": "IP MTU", "route_mtu": "route MTU", "persisted": "lift persisted", "jumbo": "large frames"}
+FIELDS = {
+    "ip_mtu": "IP MTU",
+    "drained": "drained",
+    "route_mtu": "route MTU",
+    "persisted": "lift persisted",
+    "jumbo": "large frames",
+}
 
 
 def notes_of(plan: Mapping[str, Any], proven: Iterable[str]) -> list[str]:
@@ -65,6 +71,8 @@ def what(change: Mapping[str, Any]) -> str:
         return f"{'lifted to' if pinned else 'routes pinned at'} {change['to']}"
     if change["field"] == "jumbo":
         return "large frames on all of its ports, by a reload"
+    if change["field"] == "drained":
+        return "drained: its traffic takes other links" if change["to"] else "undrained"
     return "written to the boot configuration" if change["to"] else "taken out of the boot configuration"
 
 
@@ -101,6 +109,8 @@ def back_line(change: Mapping[str, Any]) -> str:
         what_now = f"pinned at {change['from']}" if " " in change["object"] else "routes as they were before the pin"
     if change["field"] == "persisted":
         what_now = "out of the boot configuration"
+    if change["field"] == "drained":
+        what_now = "undrained" if change["to"] else "drained again"
     if change["field"] == "jumbo":
         return f"{change['host']}: its large frames stay on, which harms nobody; only a second reload would end them"
     return f"{change['host']} {change['object']}: {what_now}"

@@ -31,7 +31,7 @@ GOOD = ("planned", "passed", "soaking")
 NOBODY = ["!all"]
 """A host pattern that matches no host and is no error."""
 
-CONDUCTED = ("reload", "link", "soak", "persist")
+CONDUCTED = ("reload", "drain", "link", "undrain", "soak", "persist")
 """Phases that one process conducts on all their devices at once; the others are per-host tasks in serial batches."""
 
 SERIAL = {"fabric": ("lift",)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence
 
-from .crossed import not_crossed, ports_to_cross
+from .crossed import drained_by, not_crossed, ports_to_cross
 from .families import families_between
 from .growth import Growth, growth
 from .intent_types import End
@@ -96,7 +96,7 @@ class _Judge:
         low += [
             f"{loss.source} to {loss.target}: {loss.size} bytes are lost over this link" for loss in self._leg_losses()
         ]
-        idle = not_crossed(self.gate, self.topology, self.growth.packets)
+        idle = not_crossed(self.gate, self.topology, self.growth.packets, drained_by(self.step))
         errors += [f"{port} has received nothing meanwhile: no probe took this way" for port in idle]
         for host, _colon, interface in (port.partition(":") for port in idle):
             findings.append(_finding(host, interface, "no probe took this way", "it has received nothing meanwhile"))
@@ -221,7 +221,9 @@ class _Judge:
         text = f"{number} pairs carry {sizes} bytes{flows}" if number != 1 else f"1 pair carries {sizes} bytes{flows}"
         if self.gate["name"] not in EVIDENCE:
             text += ", unfragmented, and no sender passes its own link MTU"
-        telling = sum(port in self.growth.packets for port in ports_to_cross(self.gate, self.topology))
+        telling = sum(
+            port in self.growth.packets for port in ports_to_cross(self.gate, self.topology, drained_by(self.step))
+        )
         text += f", all {telling} ports on their ways receive packets" if telling else ""
         counting = len(self.growth.too_long)
         return text + (f", none of the {counting} ports that count sees a frame too long" if counting else "")

@@ -203,7 +203,9 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
         _refuse_cut_off(planner, list(dict.fromkeys([*drained, *readded])))
     if drained:
         text = f"Every link of other planes is up, so traffic has another way while those of {plane} are drained."
-        gate = planner.gate("cross_rack", _alternatives(planner), [planner.intent.baseline_ip_mtu], ecmp=True)
+        baseline = [planner.intent.baseline_ip_mtu]
+        others = planner.gate("cross_rack", _alternatives(planner), baseline, ecmp=True)
+        gate = others or planner.gate("leg", pairs, baseline)
         planner.add(STAGE, wave, "drain", _drains(planner, drained, False, True), gate, text)
     text = (
         f"Nobody is lifted across {plane} yet; both ends of each link change together, other planes stay as they are."

@@ -24,6 +24,7 @@ class Platform:
     limit both ways), `box` (one frame size for all ports), `link` (at least what it sends; how much more isn't told).
     vlan_parent: bytes that a VLAN's parent without a number of its own gets on top of its child's.
     fields: what its driver carries out, of steps.FIELDS; a plan that asks for another one is refused by name.
+    drains: the routing of links, in the words of jumbo_links, that its driver drains.
     """
 
     counted: Mapping[str, int]
@@ -31,6 +32,7 @@ class Platform:
     source: str
     vlan_parent: int = 0
     fields: frozenset[str] = frozenset()
+    drains: frozenset[str] = frozenset()
 
 
 PLATFORMS: Mapping[str, Platform] = {
@@ -38,7 +40,8 @@ PLATFORMS: Mapping[str, Platform] = {
         _IDENTITY,
         "untold",
         '`show interfaces` prints "IP MTU"; a limit of what is sent: aristaeos.blogspot.com 2020/03, MTU behavior 1-3',
-        fields=frozenset({"ip_mtu"}),
+        fields=frozenset({"ip_mtu", "drained"}),
+        drains=frozenset({"bgp"}),
     ),
     "fastiron": Platform(
         _IDENTITY,
@@ -50,7 +53,8 @@ PLATFORMS: Mapping[str, Platform] = {
         LAYER2,
         "number",
         'Juniper "Configuring the Media MTU": 14, tagged 18, flexible 22; larger frames are dropped on receipt',
-        fields=frozenset({"ip_mtu"}),
+        fields=frozenset({"ip_mtu", "drained"}),
+        drains=frozenset({"bgp"}),
     ),
     "linux": Platform(
         _IDENTITY,

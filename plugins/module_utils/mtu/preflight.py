@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Collection, Iterator, Mapping
 
 from . import boxes
+from .drains import ESTABLISHED
 from .intent_types import NETWORK_GROUPS, End, Intent, Link, Waiver
 from .live import Live
 from .speakers import strangers
@@ -63,6 +64,8 @@ class _Checker:
         yield self.pending()
         yield self.unsaved()
         yield self.interfaces()
+        yield self.inherited()
+        yield self.sessions()
         yield self.neighbours()
         yield self.speakers()
         yield self.baseline()
@@ -137,6 +140,37 @@ class _Checker:
                 yield Finding(end.device, end.interface, "interface is down", role, blocking=True)
             elif not _has_ipv4(found) and self.topology.segment_of(end):
                 yield Finding(end.device, end.interface, "interface has no IPv4 address", role, blocking=True)
+
+    def inherited(self) -> Iterator[Finding]:
+        """Yield interfaces whose MTU is stated elsewhere: theirs will go before it, and nobody else should wonder."""
+        for end, _role in self._wanted_ends():
+            source = (self.live.interface(end) or {}).get("mtu_from")
+            if source:
+                text = (
+                    "an own statement will go before that, and is deleted on the way back: change the source in the end"
+                )
+                yield Finding(end.device, end.interface, f"its MTU comes from {source}", text, blocking=False)
+
+    def sessions(self) -> Iterator[Finding]:
+        """Yield routing sessions over links between switches that are down before anything is touched."""
+        for end in (self.topology.logical(port) for link in self.topology.uplinks() for port in link.ends):
+            for one in (self.live.interface(end) or {}).get("adjacencies") or ():
+                if one["shut"]:
+                    text = f"{one['neighbour']}: it stays so, and nothing is proven over this link but its own pings"
+                    yield Finding(end.device, end.interface, f"its {one['protocol']} session is shut down", text, False)
+                elif one["state"] != ESTABLISHED and not self._shut_at_the_far_end(end):
+                    text = f"{one['neighbour']} is {one['state'] or 'not told'}: others could not be drained meanwhile"
+                    yield Finding(end.device, end.interface, f"its {one['protocol']} session is down", text, True)
+
+    def _shut_at_the_far_end(self, end: End) -> bool:
+        fars = (
+            self.topology.logical(link.other(port))
+            for link in self.topology.uplinks()
+            for port in link.ends
+            if self.topology.logical(port) == end
+        )
+        told = (one for far in fars for one in (self.live.interface(far) or {}).get("adjacencies") or ())
+        return any(one["shut"] for one in told)
 
     def neighbours(self) -> Iterator[Finding]:
         """Yield links whose ends see another neighbour than the inventory says; none told is no contradiction."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import InvalidIntent, JumboError
-from .intent_types import Intent
+from .intent_types import End, Intent
 from .platform_table import PLATFORMS
 from .steps import Plan
 from .topology import Topology
@@ -26,7 +26,7 @@ _ADVICE = {
 
 def refuse_unsupported(plan: Plan, intent: Intent, topology: Topology) -> None:
     """Raise InvalidIntent for a plan that the drivers or the lab-tested roll-out cannot carry out in this version."""
-    _refuse([*_steps(plan, intent), *_pairs(intent), *_segments(topology)])
+    _refuse([*_steps(plan, intent), *_drains(plan, topology), *_pairs(intent), *_segments(topology)])
 
 
 def refuse_unsupported_inventory(intent: Intent, topology: Topology) -> None:
@@ -53,6 +53,27 @@ def _steps(plan: Plan, intent: Intent) -> list[JumboError]:
             )
             found.setdefault((change.field, platform), problem)
     return list(found.values())
+
+
+def _drains(plan: Plan, topology: Topology) -> list[JumboError]:
+    """Refuse the first link that must be drained and runs what the driver of an end does not drain."""
+    changes = [change for step in plan.steps for change in step.changes if change.field == "drained"]
+    routing = {topology.logical(port): link.routing for link in topology.uplinks() for port in link.ends}
+    for change in changes:
+        platform, runs = topology.intent.devices[change.host].platform, routing.get(End(change.host, change.object))
+        drains = PLATFORMS[platform].drains if platform in PLATFORMS else frozenset()
+        if drains and runs not in drains:
+            return [
+                JumboError(
+                    f"{_MESSAGES['drained']}, and the driver of {platform} drains no link that runs {runs}",
+                    host=change.host,
+                    object=change.object,
+                    variable="jumbo_links",
+                    limit=", ".join(sorted(drains)),
+                    advice=_ADVICE["drained"],
+                )
+            ]
+    return []
 
 
 def _pairs(intent: Intent) -> list[JumboError]:

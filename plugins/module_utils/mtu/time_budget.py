@@ -23,6 +23,9 @@ GATE_SECONDS = 30.0
 SPARE_SECONDS = 15.0
 """Seconds that must be left on every dead-man when confirming begins."""
 
+DRAINED_SPARE_SECONDS = 60.0
+"""The same in a wave whose links are drained: an end that goes back alone would cost the adjacency (design rule 10)."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -32,11 +35,12 @@ class Budget:
     hosts: int
     slowest: str
     visits: float
+    spare: float = SPARE_SECONDS
 
     @property
     def confirm(self) -> float:
         """Return what must be left when confirming begins."""
-        return max(SPARE_SECONDS, self.visits)
+        return max(self.spare, self.visits)
 
     @property
     def needed(self) -> int:
@@ -44,13 +48,18 @@ class Budget:
         return round(self.visits + GATE_SECONDS + self.confirm)
 
 
-def budget(step: Mapping[str, Any], read_seconds: Mapping[str, float], at_once: int) -> Budget:
-    """Return what a step needs, `at_once` devices visited at a time; `read_seconds`: {host: how long it took}."""
+def budget(
+    step: Mapping[str, Any], read_seconds: Mapping[str, float], at_once: int, spare: float = SPARE_SECONDS
+) -> Budget:
+    """Return what a step needs, `at_once` devices visited at a time; `read_seconds`: {host: how long it took}.
+
+    `spare`: the least that must be left when confirming begins.
+    """
     hosts = list(dict.fromkeys(change["host"] for change in step["changes"]))
     seconds = {host: max(SHORTEST_VISIT, VISIT * read_seconds.get(host, 0.0)) for host in hosts}
     slowest = max(seconds, key=lambda host: seconds[host], default="")
     rounds = -(-len(hosts) // max(1, at_once))
-    return Budget(step["id"], len(hosts), slowest, rounds * seconds.get(slowest, 0.0))
+    return Budget(step["id"], len(hosts), slowest, rounds * seconds.get(slowest, 0.0), spare)
 
 
 def refuse_too_slow(found: Budget, within: int, at_once: int) -> None:

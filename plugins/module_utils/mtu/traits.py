@@ -3,6 +3,7 @@
 * `readds`: a change of MTU takes the interface down and up (Juniper: "the interface is deleted and re-added").
 * `reassembles`: it puts fragments together before it forwards them (pf): what it sends may be as large as its egress.
 * `pairs`: whole roll-outs over pairs of it (MLAG) are carried out, since the lab can build one.
+* `slow`: a commit takes seconds to minutes there: it goes first where both ends of a link change (design rule 10).
 * `dead_man`: what takes a change back by itself: the device's `commit_timer`, a `guard` process on the machine, a job
   of its at(1) (`at_job`).
 """
@@ -20,12 +21,13 @@ class Traits:
     dead_man: str = "commit_timer"
     reassembles: bool = False
     pairs: bool = False
+    slow: bool = False
 
 
 _PLAIN = Traits()
 _TRAITS = {
     "eos": Traits(pairs=True),
-    "junos": Traits(readds=True),
+    "junos": Traits(readds=True, slow=True),
     "linux": Traits(dead_man="guard"),
     "opnsense": Traits(dead_man="at_job", reassembles=True),
 }

@@ -73,6 +73,10 @@ class Driver(Protocol):
         """Arm the device's dead-man for `within` seconds, then make the changes and read them back.
 
         `name` is unique to the step: it names the session or guard, so that a later process finds its own.
+
+        A change of `drained` leads traffic around a link, or lets it come back: BGP sessions are shut down, or let up.
+        The handle's change then has `shut`, what the driver has shut down in its own words; the change that undrains
+        must have the same, since what others have shut down is never let up.
         """
 
     def pending(self) -> dict[str, Any]:

@@ -10,13 +10,22 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_eos
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_api import RUNNING, STARTUP, Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_bgp import SUMMARIES, adjacencies
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_changes import (
+    FIELDS,
+    Values,
+    beside_ours_in,
+    config_difference,
+    config_lines,
+    is_drain,
+    key,
+    resolved,
+    told_value,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_step import AGAIN, Step
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import (
     PREFIX,
     Sessions,
-    beside_ours_in,
-    config_difference,
-    config_lines,
     describe,
     pending_commit,
     session_name,
@@ -50,6 +59,7 @@ class EosDriver:
             startup, running = session.configs()
             with session.errors():
                 state = parse_eos.state_interfaces(shown, errors, lldp, running, startup)
+            self._add_adjacencies(session, state, running)
             pending = self._pending(session)
         unsaved = config_difference(startup, running)
         return {
@@ -62,6 +72,15 @@ class EosDriver:
             "saved": not unsaved,
             "unsaved_diff": told(unsaved),
         }
+
+    @staticmethod
+    def _add_adjacencies(session: Session, interfaces: Mapping[str, dict[str, Any]], running: str) -> None:
+        """Tell the BGP sessions over each interface; a switch that speaks none is not asked."""
+        summaries = session.show(list(SUMMARIES)) if "\nrouter bgp " in running else []
+        with session.errors():
+            found = adjacencies(running, summaries)
+        for name, interface in interfaces.items():
+            interface["adjacencies"] = found.get(name, [])
 
     def pending(self) -> dict[str, Any]:
         """Return what waits for a confirmation, with `kind` and `advice`; see platforms.base.Driver and eos_words.
@@ -90,6 +109,7 @@ class EosDriver:
         """Load the changes into a session, return EOS's own difference, abort the session."""
         name = f"{PREFIX}check-{time.time_ns() // 1000 % 10**9}"
         with Session(self.access, check_release=True) as session:
+            changes = self._resolved(session, changes)
             with self._candidate(session, changes, name):
                 (difference,) = session.text([_diffs(name)])
             session.abort(name)
@@ -100,13 +120,14 @@ class EosDriver:
 
         The handle has also: `already`, the interfaces that had their value before, and `digest` (see eos_words.digest).
         """
-        handle: Handle = {"name": name, "changes": [dict(change) for change in changes]}
         with Session(self.access, check_release=True) as session:
-            sessions, mtus = session.status()
+            changes = self._resolved(session, changes)
+            handle: Handle = {"name": name, "changes": list(changes)}
+            sessions, values = session.status(changes)
             self._refuse_pending(sessions)
-            self._refuse_unfit(changes, mtus)
+            self._refuse_unfit(changes, values)
             self._refuse_unsaved(*session.configs())
-            handle["already"] = [c["object"] for c in changes if mtus.get(c["object"]) == c["to"]]
+            handle["already"] = [change["object"] for change in changes if values.get(key(change)) == change["to"]]
             session_of_step = session_name(name)
             with self._candidate(session, changes, session_of_step):
                 looked, handle["diff"] = self._look(session, changes, session_of_step)
@@ -142,6 +163,16 @@ class EosDriver:
 
     # ------------------------------------------------------------------ steps of the above
 
+    def _resolved(self, session: Session, changes: Sequence[Change]) -> list[dict[str, Any]]:
+        """Return the changes with the BGP neighbours that those of them are about which drain a link."""
+        for change in changes:
+            if change["field"] not in FIELDS:
+                message = f"EOS has no {change['field']}: a switch pins no routes"
+                raise JumboError(message, host=self.access.host, object=change["object"])
+        running = session.configs()[1] if any(map(is_drain, changes)) else ""
+        with session.errors():
+            return resolved(changes, running, self.access.host)
+
     @contextlib.contextmanager
     def _candidate(self, session: Session, changes: Sequence[Change], name: str) -> Iterator[None]:
         """Load the changes into a session of this name; it is aborted when the block fails, and left open otherwise."""
@@ -169,7 +200,7 @@ class EosDriver:
         more = beside_ours_in(changes, lines)
         if more:
             raise JumboError(
-                "our session would change more than the MTU: somebody else changed the configuration since it was "
+                "our session would change more than we want: somebody else changed the configuration since it was "
                 "opened:\n" + told(more),
                 host=self.access.host,
                 advice="Nothing was changed. Run it again.",
@@ -192,18 +223,16 @@ class EosDriver:
                 f"a {what} ({found['owner']})", host=self.access.host, object=found["name"], advice=found["advice"]
             )
 
-    def _refuse_unfit(self, changes: Sequence[Change], mtus: Mapping[str, int | None]) -> None:
+    def _refuse_unfit(self, changes: Sequence[Change], values: Values) -> None:
         """Refuse what could not be taken back: then `from` has to be what was there before."""
         for change in changes:
-            name, mtu = change["object"], mtus.get(change["object"])
-            if change["field"] != "ip_mtu":
-                message = f"EOS has no {change['field']}: a switch pins no routes"
-                raise JumboError(message, host=self.access.host, object=name)
-            if mtu not in {change["from"], change["to"]}:
+            value = values.get(key(change))
+            if value not in {change["from"], change["to"]}:
+                told_now = told_value(change, value)
                 raise JumboError(
-                    f"the interface has MTU {mtu}, not the {change['from']} that the change begins with",
+                    f"the interface has {told_now}, not the {change['from']} that the change begins with",
                     host=self.access.host,
-                    object=name,
+                    object=change["object"],
                     advice="Read the device again and make a new plan.",
                 )
 

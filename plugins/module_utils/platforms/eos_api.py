@@ -9,14 +9,16 @@ import re
 from typing import Any, Iterator, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eapi_transport import options_for
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import (
-    Sessions,
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_bgp import SUMMARIES, states_of
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_changes import (
+    Values,
     config_difference,
-    sessions_of,
-    told,
+    is_drain,
+    values_of,
 )
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import Sessions, sessions_of, told
 
 try:
     import napalm.base.exceptions as napalm_errors
@@ -110,11 +112,19 @@ class Session:
         startup, running = self.text([STARTUP, RUNNING])
         return startup, running
 
-    def status(self) -> tuple[Sessions, dict[str, int | None]]:
-        """Return who is about to change the configuration, and the MTU that each interface has now."""
+    def status(self, changes: Sequence[Change]) -> tuple[Sessions, Values]:
+        """Return who is about to change the configuration, and the value that each object of the changes has now."""
         detail, shown = self.show(["show configuration sessions detail", "show interfaces"])
+        running = self.text([RUNNING])[0] if any(map(is_drain, changes)) else None
         with self.errors():
-            return sessions_of(detail), {name: data.get("mtu") for name, data in shown["interfaces"].items()}
+            mtus = {name: data.get("mtu") for name, data in shown["interfaces"].items()}
+            return sessions_of(detail), values_of(changes, mtus, running)
+
+    def peers(self) -> dict[str, dict[str, Any]]:
+        """Return {address: what the summaries tell} of every BGP neighbour of the default VRF."""
+        summaries = self.show(list(SUMMARIES))
+        with self.errors():
+            return states_of(summaries)
 
     # ------------------------------------------------------------------ acts
 

@@ -1,14 +1,11 @@
-"""What EOS's words mean to a step: names of sessions, pending commits, differences of configurations. No I/O."""
+"""What EOS's words mean to a step: names of sessions, pending commits, who saved last, what is secret. No I/O."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
-
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_eos
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
+from typing import Any, Iterable, Mapping
 
 PREFIX = "jumbo-"
 """Every configuration session of ours starts with this: what does not is somebody else's."""
@@ -104,63 +101,6 @@ _ADVICE = {
 
 
 # ---------------------------------------------------------------------- configurations
-
-
-def config_lines(changes: Sequence[Change], side: str) -> list[str]:
-    """Return flat EOS lines that set each interface's MTU to the change's `from` or `to` value."""
-    return [line for change in changes for line in (f"interface {change['object']}", f"mtu {change[side]}")]
-
-
-def config_difference(before: str, after: str) -> list[str]:
-    """Return what two configurations differ in, each line with the block it stands in: `+ interface Vlan10 > mtu 9000`.
-
-    Comment lines do not count: their time stamps always differ between running- and startup-config.
-    """
-    old, new = _with_blocks(before), _with_blocks(after)
-    was, now = set(old), set(new)
-    return [f"- {line}" for line in old if line not in now] + [f"+ {line}" for line in new if line not in was]
-
-
-def digest(config: str, changes: Sequence[Change]) -> str:
-    """Return what stands in a handle for a configuration without the MTU lines of these changes.
-
-    It tells an edit of somebody else that is saved already. The text itself has secrets: it is kept nowhere.
-    """
-    ours = tuple(f"interface {change['object']} > mtu " for change in changes)
-    lines = [line for line in _with_blocks(config) if not line.startswith(ours)]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _with_blocks(config: str) -> list[str]:
-    block: list[str] = []
-    lines = []
-    for line in config.splitlines():
-        text = line.strip()
-        if not text or text.startswith("!"):
-            continue
-        depth = (len(line) - len(line.lstrip())) // 3  # EOS indents by three
-        block = [*block[:depth], text]
-        lines.append(" > ".join(block))
-    return lines
-
-
-def beside_ours(changes: Sequence[Change], before: str, after: str) -> list[str]:
-    """Return the difference of two configurations without the lines that these changes write or take back."""
-    ours = {f"interface {change['object']} > mtu {change[side]}" for change in changes for side in ("from", "to")}
-    return [line for line in config_difference(before, after) if line[2:] not in ours]
-
-
-def beside_ours_in(changes: Sequence[Change], session_diff: Sequence[str]) -> list[str]:
-    """Return the changed lines of EOS's own difference (`... diffs`, without its head) that are not our MTU lines."""
-    ours = {f"mtu {change[side]}" for change in changes for side in ("from", "to")}
-    changed = [line for line in session_diff if line[:1] in {"+", "-"}]
-    return [line for line in changed if line[1:].strip() not in {*ours, "", "!"}]
-
-
-def persisted_mtu(startup: str, interface: str) -> int:
-    """Return the MTU that a routed interface will have after a reboot."""
-    found = parse_eos.configured_mtus(startup)
-    return found.get(interface, found.get("defaults", parse_eos.DEFAULT_ROUTED))
 
 
 def last_saved(startup: str) -> str:

@@ -6,11 +6,24 @@ from typing import Any, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.units import ping_payload
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_state, parse_junos
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import (
+    junos_bgp,
+    junos_drains,
+    junos_state,
+    parse_junos,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import Session
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_step import AGAIN, Step, sizes
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_step import (
+    AGAIN,
+    Step,
+    Values,
+    key,
+    sizes,
+    told_value,
+    values,
+)
 
 
 class JunosDriver:
@@ -32,6 +45,7 @@ class JunosDriver:
             if only_interfaces:
                 return state
             self._add_neighbours(session, found)
+            self._add_adjacencies(session, found)
             software = session.software()
             return {
                 **state,
@@ -55,6 +69,14 @@ class JunosDriver:
             if answer is not None and name in interfaces:
                 with session.errors():
                     interfaces[name]["neighbours"] = junos_state.neighbours_of(answer)
+
+    @staticmethod
+    def _add_adjacencies(session: Session, interfaces: Mapping[str, dict[str, Any]]) -> None:
+        """Tell the BGP sessions over each interface; a box that speaks none is not asked."""
+        near = {name: port.neighbours for name, port in session.ports.items()}
+        peers, now = (session.peers(), session.now()) if any(near.values()) else ({}, 0)
+        for name, interface in interfaces.items():
+            interface["adjacencies"] = [junos_bgp.adjacency(n, peers, now) for n in near.get(name, ())]
 
     def pending(self) -> dict[str, Any]:
         """Return what waits: a confirmed commit, or changes in the shared candidate; see platforms.base.Driver.
@@ -101,7 +123,7 @@ class JunosDriver:
         there; `minutes`, the time as Junos counts it.
         """
         minutes = words.minutes_of(within)
-        handle: Handle = {"name": name, "changes": [dict(change) for change in changes], "minutes": minutes}
+        handle: Handle = {"name": name, "minutes": minutes}
         with Session(self.access) as session:
             handle.update(self._begin(session, changes))
             handle["diff"] = session.difference()
@@ -134,22 +156,35 @@ class JunosDriver:
     # ------------------------------------------------------------------ steps of the above
 
     def _begin(self, session: Session, changes: Sequence[Change]) -> dict[str, Any]:
-        """Lock, look and load; return {already, before}. Leaving the session discards and unlocks."""
+        """Lock, look and load; return {changes, already, before}. Leaving the session discards and unlocks."""
         session.lock()
         found = self._pending(session)
         if found["owner"] != "none":
             message = f"a confirmed commit waits ({found['owner']}): {found['name']}"
             raise JumboError(message, host=self.access.host, advice=found["advice"])
+        self._refuse_others(changes)
         ports, mtus = session.read_ports(), sizes(session)
-        self._refuse_unfit(session, changes, mtus)
+        with session.errors():
+            changes = junos_drains.resolved(changes, ports, self.access.host)
+        now = values(session, changes, mtus)
+        self._refuse_unfit(session, changes, now)
         known = {name: mtu for name, mtu in mtus.items() if mtu is not None}
         wanted = words.statements(changes, "to", ports, known)
         before = words.stated(wanted, ports)
         commands = words.lines(wanted, before)
         if commands:
+            self._load(session, commands, changes)
+        already = [change["object"] for change in changes if now.get(key(change)) == change["to"]]
+        return {"changes": changes, "already": already, "before": words.pack(before)}
+
+    @staticmethod
+    def _load(session: Session, commands: Sequence[str], changes: Sequence[Change]) -> None:
+        try:
             session.load(commands)
-        already = [change["object"] for change in changes if mtus.get(change["object"]) == change["to"]]
-        return {"already": already, "before": words.pack(before)}
+        except JumboError as failure:
+            if "syntax error" in failure.message and any(map(words.is_drain, changes)):
+                failure.advice = junos_drains.SINCE
+            raise
 
     @staticmethod
     def _undo(step: Step, failure: JumboError) -> None:
@@ -159,21 +194,21 @@ class JunosDriver:
         except JumboError as more:
             raise more from failure
 
-    def _refuse_unfit(self, session: Session, changes: Sequence[Change], mtus: Mapping[str, int | None]) -> None:
+    def _refuse_others(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            if change["field"] not in ("ip_mtu", "drained"):
+                message = f"Junos has no {change['field']}: a switch pins no routes"
+                raise JumboError(message, host=self.access.host, object=change["object"])
+
+    def _refuse_unfit(self, session: Session, changes: Sequence[Change], now: Values) -> None:
         """Refuse what could not be taken back, and what is not an interface's own to have."""
         for change in changes:
-            name, mtu = change["object"], mtus.get(change["object"])
-            if change["field"] != "ip_mtu":
-                message = f"Junos has no {change['field']}: a switch pins no routes"
-                raise JumboError(message, host=self.access.host, object=name)
+            name, value = change["object"], now.get(key(change))
             lag = session.ports[name].lag if name in session.ports else None
             if lag:
                 message, advice = f"it is a member of {lag}, whose MTU it has", f"Name {lag} in its place."
                 raise JumboError(message, host=self.access.host, object=name, advice=advice)
-            if mtu not in {change["from"], change["to"]}:
-                raise JumboError(
-                    f"the interface has IP MTU {mtu}, not the {change['from']} that the change begins with",
-                    host=self.access.host,
-                    object=name,
-                    advice=AGAIN,
-                )
+            if value not in {change["from"], change["to"]}:
+                told = told_value(change, value)
+                message = f"the interface has {told}, not the {change['from']} that the change begins with"
+                raise JumboError(message, host=self.access.host, object=name, advice=AGAIN)

@@ -9,6 +9,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import peers_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import Entry, Port
 
 try:
@@ -35,6 +36,9 @@ GOODBYE = 3
 
 MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
 """What reading an answer raises that has not the shape it should have."""
+
+INHERITED = {"inherit": "inherit", "groups": "groups", "interface-ranges": "interface-ranges"}
+"""Asks for what is in force, and where it comes from (Juniper, Junos XML protocol: get-configuration)."""
 
 
 class Session:
@@ -95,6 +99,11 @@ class Session:
         with self.errors():
             return self._element(self._rpc.get_interface_information(**({"extensive": True} if extensive else {})))
 
+    def peers(self) -> dict[str, dict[str, Any]]:
+        """Return {address: what the summary tells} of every BGP neighbour, {} where no BGP runs."""
+        with self.errors():
+            return peers_of(self._element(self._rpc.get_bgp_summary_information()))
+
     def software(self) -> Any:
         """Return get-software-information."""
         with self.errors():
@@ -102,9 +111,9 @@ class Session:
 
     def read_ports(self, database: str = "committed") -> dict[str, Port]:
         """Return what is configured of each interface, and remember it: a refusal is told in terms of it."""
-        wanted = etree.XML("<configuration><interfaces/></configuration>")
+        wanted = etree.XML("<configuration><interfaces/><protocols><bgp/></protocols></configuration>")
         with self.errors():
-            found = self._rpc.get_config(filter_xml=wanted, options={"database": database})
+            found = self._rpc.get_config(filter_xml=wanted, options={"database": database, **INHERITED})
             ports = words.ports_of(_wrapped(found))
         self.ports = ports
         return ports

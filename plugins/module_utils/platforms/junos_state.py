@@ -48,6 +48,7 @@ def _of_physical(
         ip_mtu=own["ip_mtu"] if own["ip_mtu"] is not None else room,
         mru=room,
         configured_mtu=port.media - port.overhead if port.media else None,
+        mtu_from=next(iter(port.inherited.values()), None),
         parent=port.lag,
         members=sorted(members[own["name"]]) if own["name"] in members else None,
         addresses=list(_addresses(elements)),

@@ -8,16 +8,23 @@ have a log that begins with the step's name. A commit without an answer may have
 from __future__ import annotations
 
 import time
-from typing import Callable, Mapping, Sequence
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Sequence, Tuple
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_state
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_drains, junos_state
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import ESTABLISHED
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import Session
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import Entry, Statements
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import (
+    Entry,
+    Port,
+    Statements,
+    is_drain,
+)
 
-Mtus = Mapping[str, "int | None"]
+Values = Dict[Tuple[str, str], Any]
+"""{(object, field): the value it has now}."""
 
 TAKES_EFFECT = 10.0
 """Seconds within which what is committed must read back: an interface is deleted and added again for it."""
@@ -30,6 +37,21 @@ def sizes(session: Session) -> dict[str, int | None]:
     information, ports = session.interfaces(), session.ports or session.read_ports()
     with session.errors():
         return {name: found["ip_mtu"] for name, found in junos_state.interfaces_of(information, ports).items()}
+
+
+def values(session: Session, changes: Iterable[Change], mtus: Mapping[str, int | None] | None = None) -> Values:
+    """Return the value that each object of these changes has now; `mtus`: as `sizes` has told them."""
+    ports = session.ports or session.read_ports()
+    known = sizes(session) if mtus is None else mtus
+    return {
+        key(change): junos_drains.drained(change, ports) if is_drain(change) else known.get(change["object"])
+        for change in changes
+    }
+
+
+def key(change: Change) -> tuple[str, str]:
+    """Return what a change is about."""
+    return change["object"], change["field"]
 
 
 class Step:
@@ -87,21 +109,30 @@ class Step:
     def expect(self, side: str, changes: Sequence[Change] | None = None) -> None:
         """Raise unless all changes, or these, read back with the value of this side, from a new connection."""
         give_up = time.monotonic() + TAKES_EFFECT
+        wanted = self.changes if changes is None else changes
         with Session(self.access) as session:
-            wrong = self._others(sizes(session), side, changes)
+            wrong = self._wrong(session, side, wanted)
             while wrong and time.monotonic() < give_up:
                 time.sleep(BETWEEN_READS)
-                wrong = self._others(sizes(session), side, changes)
-        for change, actual in wrong:
+                session.read_ports()
+                wrong = self._wrong(session, side, wanted)
+        for change, message in wrong:
             advice = "An irb unit is held by the smallest port of its VLAN. Check who else configures this interface."
-            message = f"Junos reports IP MTU {actual} after the commit"
             raise JumboError(message, host=self.access.host, object=change["object"], wish=change[side], advice=advice)
 
-    def _others(
-        self, mtus: Mtus, side: str, changes: Sequence[Change] | None = None
-    ) -> list[tuple[Change, int | None]]:
-        now = [(change, mtus.get(change["object"])) for change in (self.changes if changes is None else changes)]
-        return [(change, mtu) for change, mtu in now if mtu != change[side]]
+    def _wrong(self, session: Session, side: str, changes: Sequence[Change]) -> list[tuple[Change, str]]:
+        """Return the changes that are not in force with the value of this side, each with what is there."""
+        found = [
+            (change, f"Junos reports {told_value(change, value)} after the commit")
+            for change, value in self._others(values(session, changes), side, changes)
+        ]
+        drains = [change for change in changes if is_drain(change) and change[side]]
+        peers = session.peers() if drains and not found else {}
+        return found + [(change, said) for change in drains for said in _still_up(change, peers)]
+
+    def _others(self, now: Values, side: str, changes: Sequence[Change] | None = None) -> list[tuple[Change, Any]]:
+        found = [(change, now.get(key(change))) for change in (self.changes if changes is None else changes)]
+        return [(change, value) for change, value in found if value != change[side]]
 
     # ------------------------------------------------------------------ confirming
 
@@ -121,7 +152,7 @@ class Step:
         self.expect("to")
 
     def _confirm(self, session: Session) -> None:
-        wrong = self._others(sizes(session), "to")
+        wrong = self._others(values(session, self.changes), "to")
         if wrong:
             self._raise_changed(wrong)
         session.lock()  # refused where somebody's changes would be committed with it
@@ -134,7 +165,7 @@ class Step:
 
     def _others_confirmed(self, session: Session, history: Sequence[Entry]) -> Sequence[Entry]:
         """Return the commits of others that made ours stay, none where it was ourselves; raises where it is gone."""
-        in_force = not self._others(sizes(session), "to")
+        in_force = not self._others(values(session, self.changes), "to")
         foreign = self._foreign_since(history)
         if in_force and (foreign or history[0].belongs_to(self.name)):
             return foreign
@@ -161,9 +192,9 @@ class Step:
             advice="Check what they changed, then run it again.",
         )
 
-    def _raise_changed(self, wrong: Sequence[tuple[Change, int | None]]) -> None:
-        change, mtu = wrong[0]
-        message = f"the interface has IP MTU {mtu} now, not the {change['to']} of this step"
+    def _raise_changed(self, wrong: Sequence[tuple[Change, Any]]) -> None:
+        change, value = wrong[0]
+        message = f"the interface has {told_value(change, value)} now, not the {change['to']} of this step"
         raise JumboError(
             message, host=self.access.host, object=change["object"], advice="Check who else configures it."
         )
@@ -178,14 +209,17 @@ class Step:
             self._refuse_foreign(history, pending)
             self._lock_to_take_back(session, pending)
             ports, mtus = session.read_ports(), sizes(session)
-            foreign = [(change, mtu) for change, mtu in self._others(mtus, "to") if mtu != change["from"]]
-            ours = [change for change in self.changes if mtus.get(change["object"]) == change["to"] != change["from"]]
+            self._find_what_was_shut(session, history)
+            now = values(session, self.changes, mtus)
+            foreign = [(change, value) for change, value in self._others(now, "to") if value != change["from"]]
+            ours = [change for change in self.changes if now.get(key(change)) == change["to"] != change["from"]]
             before = self._statements_before(session, history, ours, mtus)
             commands = words.lines(before, words.stated(before, ports))
             if commands or pending is not None:
                 self._commit_back(session, commands)
             stays = "somebody else committed meanwhile, and that stays"
-            self.notes += [f"{stays}: {entry.who()}" for entry in self._foreign_since(history)]
+            theirs = (entry for entry in self._foreign_since(history) if not entry.is_ours)
+            self.notes += [f"{stays}: {entry.who()}" for entry in theirs]
         if ours:
             self.expect("from", ours)
         if foreign:
@@ -220,8 +254,34 @@ class Step:
 
         self.commit(session, f"{self.name}: taken back", None, done)
 
+    def _find_what_was_shut(self, session: Session, history: Sequence[Entry]) -> None:
+        """Find the neighbours of drains whose handle was never written: what is shut down since our first commit."""
+        if not any(is_drain(change) and "shut" not in change for change in self.changes):
+            return
+        ports = session.ports
+        old = self._ports_before(session, history)
+        found = [
+            junos_drains.made_since(change, ports if old is None else old, ports)
+            if is_drain(change) and "shut" not in change
+            else change
+            for change in self.changes
+        ]
+        self.changes = [change for change in found if not is_drain(change) or change["shut"]]
+
+    def _ports_before(self, session: Session, history: Sequence[Entry]) -> Mapping[str, Port] | None:
+        """Return what was configured before the first commit of this step, None where it has made none."""
+        first = max((entry.number for entry in history if entry.belongs_to(self.name)), default=None)
+        if first is None:
+            return None
+        ports = session.ports
+        session.load_rollback(first + 1)
+        old = session.read_ports("candidate")
+        session.discard()
+        session.ports = ports
+        return old
+
     def _statements_before(
-        self, session: Session, history: Sequence[Entry], ours: Sequence[Change], mtus: Mtus
+        self, session: Session, history: Sequence[Entry], ours: Sequence[Change], mtus: Mapping[str, int | None]
     ) -> Statements:
         """Return the statements to go back to: as the handle has them, as the box remembers them, else as they must be.
 
@@ -233,16 +293,31 @@ class Step:
         objects = {change["object"].partition(".")[0] for change in ours}
         if self.before is not None:
             return {key: value for key, value in self.before.items() if key.interface in objects}
-        first = max((entry.number for entry in history if entry.belongs_to(self.name)), default=None)
-        if first is None or not ours:
+        old = self._ports_before(session, history) if ours else None
+        if old is None:
             return wanted
-        session.load_rollback(first + 1)
-        old = session.read_ports("candidate")
-        session.discard()
-        session.ports = ports
         raised = words.statements(ours, "to", old, {**known, **{change["object"]: change["from"] for change in ours}})
         return words.stated(raised, old)
 
 
 def _told(entries: Sequence[Entry]) -> str:
     return "; ".join(entry.who() for entry in entries)
+
+
+def _still_up(change: Change, peers: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each neighbour of a drain whose session is up, or brings routes."""
+    for neighbour in change["shut"]:
+        address = neighbour["address"]
+        peer = peers.get(address) or {}
+        if peer.get("state") == ESTABLISHED or peer.get("routes"):
+            yield f"the BGP session with {address} is {peer.get('state')} with {peer.get('routes')} routes: not drained"
+
+
+def told_value(change: Change, value: Any) -> str:
+    """Return a value as a sentence has it."""
+    if not is_drain(change):
+        return f"IP MTU {value}"
+    return f"its BGP sessions {_TOLD[value]}"
+
+
+_TOLD = {True: "shut down", False: "not shut down", None: "shut down in part"}

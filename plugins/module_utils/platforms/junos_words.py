@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table import LAYER2
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import (
+    Neighbour,
+    neighbours_of,
+    over,
+    source_of,
+)
 
 PREFIX = "jumbo-"
 """The log of every commit of ours starts with this: what does not is somebody else's."""
@@ -30,32 +36,47 @@ _SVI = re.compile(r"(?P<name>irb|vlan)\.(?P<unit>\d+)")
 
 
 class Key(NamedTuple):
-    """Where an MTU is stated: at an interface, or at a family of its unit."""
+    """Where an MTU is stated: at an interface, or at a family of its unit. Or where a BGP neighbour is shut down.
+
+    `neighbour` is reached over the interface, and stands in the group `group`.
+    """
 
     interface: str
     unit: str | None = None
     family: str | None = None
+    group: str | None = None
+    neighbour: str | None = None
 
     @property
     def words(self) -> str:
         """Return the statement's path, as set commands have it."""
+        if self.neighbour:
+            return f'protocols bgp group "{self.group}" neighbor {self.neighbour} shutdown'
         inner = f" unit {self.unit} family {self.family}" if self.family else ""
         return f"interfaces {self.interface}{inner} mtu"
 
 
 Statements = Dict[Key, Optional[int]]
-"""What is stated, in the numbers of the device; None where there is no statement."""
+"""What is stated, in the numbers of the device, SHUT for `shutdown`; None where there is no statement."""
+
+SHUT = 1
 
 
 @dataclass(frozen=True)
 class Port:
-    """An interface as configured. `families`: {(unit, family): MTU of its own, None where it follows the media MTU}."""
+    """An interface as configured. `families`: {(unit, family): MTU of its own, None where it follows the media MTU}.
+
+    `neighbours`: the BGP neighbours that are reached over it. `inherited`: {where an MTU is in force that is not stated
+    there: the group or interface range that it comes from}; a statement of our own goes before it.
+    """
 
     name: str
     tagging: str
     media: int | None
     lag: str | None
     families: Mapping[tuple[str, str], int | None]
+    neighbours: tuple[Neighbour, ...] = ()
+    inherited: Mapping[Key, str] = field(default_factory=dict)
 
     @property
     def overhead(self) -> int:
@@ -66,6 +87,7 @@ class Port:
 def ports_of(configuration: Any) -> dict[str, Port]:
     """Read the `configuration` element of get-configuration."""
     found = {}
+    neighbours = neighbours_of(configuration)
     for element in configuration.findall(".//interfaces/interface"):
         name = text(element, "name") or ""
         families = {
@@ -75,8 +97,27 @@ def ports_of(configuration: Any) -> dict[str, Port]:
             if unit.find(f"family/{family}") is not None
         }
         lag = text(element, ".//ieee-802.3ad/bundle")
-        found[name] = Port(name, _tagging(element), _number(text(element, "mtu")), lag, families)
+        addresses = [text(entry, "name") or "" for entry in element.iterfind("unit/family/*/address")]
+        near = over(neighbours, [prefix for prefix in addresses if "/" in prefix])
+        own = dict(_inherited(name, element))
+        found[name] = Port(name, _tagging(element), _number(text(element, "mtu")), lag, families, near, own)
     return found
+
+
+def _inherited(name: str, element: Any) -> Iterator[tuple[Key, str]]:
+    """Yield the MTUs that come from a group or an interface range; get-configuration says so where it is asked to."""
+    places = [
+        (Key(name), element.find("mtu")),
+        *(
+            (Key(name, text(unit, "name"), family), unit.find(f"family/{family}/mtu"))
+            for unit in element.findall("unit")
+            for family in IP_FAMILIES
+        ),
+    ]
+    for key, found in places:
+        source = source_of(found)
+        if source:
+            yield key, source
 
 
 def _tagging(element: Any) -> str:
@@ -102,7 +143,11 @@ def statements(changes: Sequence[Change], side: str, ports: Mapping[str, Port], 
     """
     found: Statements = {}
     for change in changes:
-        name, size = change["object"], int(change[side])
+        name = change["object"]
+        if is_drain(change):
+            found.update(dict.fromkeys(shut_by(change), SHUT if change[side] else None))
+            continue
+        size = int(change[side])
         match = _SVI.fullmatch(name)
         if match:
             port = ports.get(match["name"]) or Port(match["name"], "untagged", None, None, {})
@@ -151,8 +196,11 @@ def stated(keys: Iterable[Key], ports: Mapping[str, Port]) -> Statements:
     found: Statements = {}
     for key in keys:
         port = ports.get(key.interface)
-        if port is None:
+        if port is None or key in port.inherited:
             found[key] = None
+        elif key.neighbour:
+            own = any(n.own and (n.group, n.address) == (key.group, key.neighbour) for n in port.neighbours)
+            found[key] = SHUT if own else None
         else:
             found[key] = port.families.get((key.unit or "", key.family)) if key.family else port.media
     return found
@@ -161,7 +209,7 @@ def stated(keys: Iterable[Key], ports: Mapping[str, Port]) -> Statements:
 def lines(wanted: Statements, now: Statements) -> list[str]:
     """Return the set commands that make `wanted` of `now`: what is larger first, though one commit takes them all."""
     return [
-        f"set {key.words} {value}" if value is not None else f"delete {key.words}"
+        f"delete {key.words}" if value is None else f"set {key.words}" if key.neighbour else f"set {key.words} {value}"
         for key, value in wanted.items()
         if value != now.get(key)
     ]
@@ -174,7 +222,17 @@ def pack(found: Statements) -> list[list[Any]]:
 
 def unpack(packed: Iterable[Sequence[Any]]) -> Statements:
     """Return statements from JSON."""
-    return {Key(*entry[:3]): entry[3] for entry in packed}
+    return {Key(*entry[:-1]): entry[-1] for entry in packed}
+
+
+def is_drain(change: Change) -> bool:
+    """Tell whether a change is about BGP sessions."""
+    return bool(change["field"] == "drained")
+
+
+def shut_by(change: Change) -> list[Key]:
+    """Return where a drain states `shutdown`."""
+    return [Key(change["object"], group=n["group"], neighbour=n["address"]) for n in change.get("shut") or ()]
 
 
 # ---------------------------------------------------------------------- the history of commits

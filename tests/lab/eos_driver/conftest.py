@@ -185,9 +185,9 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> SSLContext:
 def start(loop: asyncio.AbstractEventLoop, context: SSLContext) -> Iterator[Callable[..., Switch]]:
     started: list[Switch] = []
 
-    def run(**options: Any) -> Switch:
+    def run(config: str = STARTUP, **options: Any) -> Switch:
         clock, plane = Clock(), StaticPlane()
-        device = EosDevice("leaf1", STARTUP, plane, users={"admin": PASSWORD}, clock=clock, **options)
+        device = EosDevice("leaf1", config, plane, users={"admin": PASSWORD}, clock=clock, **options)
         handle = asyncio.run_coroutine_threadsafe(serve(device, "127.0.0.1", 0, context), loop).result(10)
         started.append(Switch(device, plane, handle, loop, clock))
         return started[-1]

@@ -56,7 +56,9 @@ def test_foreign_lines_keep_startup_from_being_saved_until_they_are_gone(switch:
     switch.edit("interface Ethernet3", "description theirs", "snmp-server community their-secret ro")
     saves = switch.saves()
     for _turn in range(2):
-        with pytest.raises(JumboError, match=r"startup-config still holds our MTU of Ethernet1, Ethernet2") as caught:
+        with pytest.raises(
+            JumboError, match=r"startup-config still holds our change of Ethernet1, Ethernet2"
+        ) as caught:
             switch.driver.revert(handle)
         assert "+ interface Ethernet3 > description theirs" in str(caught.value)
         assert "their-secret" not in str(caught.value)

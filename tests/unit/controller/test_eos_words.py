@@ -1,7 +1,7 @@
 """What the EOS driver reads out of EOS's own words, without a device."""
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import eos
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import eos, eos_changes
 
 RUNNING = """! Command: show running-config
 ! device: leaf1 (vEOS-lab, EOS-4.32.2F)
@@ -20,12 +20,12 @@ end
 
 
 def test_equal_configurations_differ_in_nothing_but_their_comments():
-    assert eos.config_difference(RUNNING, RUNNING.replace("show running-config", "show startup-config")) == []
+    assert eos_changes.config_difference(RUNNING, RUNNING.replace("show running-config", "show startup-config")) == []
 
 
 def test_a_difference_is_told_with_the_block_it_stands_in():
     other = RUNNING.replace("   no switchport\n", "   no switchport\n   mtu 9214\n").replace("leaf1\n", "leaf9\n")
-    assert eos.config_difference(RUNNING, other) == [
+    assert eos_changes.config_difference(RUNNING, other) == [
         "- hostname leaf1",
         "+ hostname leaf9",
         "+ interface Ethernet1 > mtu 9214",

@@ -27,6 +27,7 @@ def site() -> Site:
         ("icmp-filtered", "leaf1"),
         ("host-unreachable", "h3"),
         ("eos-max-9194", "spine1"),
+        ("commit-slow", "leaf2"),
     ],
 )
 def test_each_fault_has_its_default_place(site: Site, name: str, place: str) -> None:
@@ -42,9 +43,9 @@ def test_the_registry_is_complete() -> None:
 
 
 def test_several_faults_with_places_add_up(site: Site) -> None:
-    chosen = choose_faults("spine-1500@spine2:Ethernet3, icmp-filtered@leaf2,", site)
+    chosen = choose_faults("spine-1500@spine2:xe-0/0/3, icmp-filtered@leaf2,", site)
     damage = break_fabric(chosen, site)
-    assert damage.port_limits == {End("spine2", "Ethernet3"): 1500}
+    assert damage.port_limits == {End("spine2", "xe-0/0/3"): 1500}
     assert [(str(cable.a), side, size) for (cable, side), size in damage.cable_limits.items()] == [
         ("leaf3:Ethernet2", "a", 1500)
     ]
@@ -65,7 +66,7 @@ def test_no_fault_is_no_damage(site: Site) -> None:
         ("eos-max-9194@h1", ("h1", "allowed: eos")),
         ("confirm-lost@leaf1", ("leaf1", "allowed: junos")),
         ("reload-never@leaf1", ("leaf1", "allowed: fastiron")),
-        ("commit-slow", ("no place for this fault",)),
+        ("cli-hang", ("no place for this fault",)),
     ],
 )
 def test_a_wrong_fault_is_refused_with_what_there_is(site: Site, text: str, words: tuple[str, ...]) -> None:

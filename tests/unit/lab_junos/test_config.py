@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.jumbo.fabric.lab.junos import load, text, tree, xml_config
+from ansible_collections.jumbo.fabric.lab.junos import bgp, check, inherit, load, text, tree, xml_config
 from ansible_collections.jumbo.fabric.lab.junos.device import read
 from ansible_collections.jumbo.fabric.lab.junos.errors import Refused
+from ansible_collections.jumbo.fabric.lab.junos.hardware import Hardware
+from ansible_collections.jumbo.fabric.lab.junos.inherit import INTERFACES
 from ansible_collections.jumbo.fabric.lab.junos.xml import parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,3 +119,55 @@ def test_the_difference_names_the_level() -> None:
         "-   mtu 2000;",
         "+   mtu 9014;",
     ]
+
+
+GROUPS = """
+set groups big interfaces <xe-*> mtu 9192
+set groups big interfaces <xe-*> unit <*> family inet mtu 9000
+set groups quiet protocols bgp group up neighbor <*> shutdown
+set apply-groups big
+set apply-groups quiet
+set interfaces interface-range hosts member xe-0/0/7
+set interfaces interface-range hosts member-range xe-0/0/10 to xe-0/0/11
+set interfaces interface-range hosts mtu 4000
+set interfaces xe-0/0/1 unit 0 family inet address 10.0.0.1/31
+set interfaces xe-0/0/2 mtu 2000
+set interfaces ae0 unit 0 family inet
+set protocols bgp group up neighbor 10.0.0.0 peer-as 65000
+"""
+
+
+def test_what_is_inherited_is_in_force_and_says_where_it_comes_from() -> None:
+    config, origins = inherit.effective(read(GROUPS))
+    sizes = {name: tree.value(block, "mtu") for name, block in tree.entries(config[INTERFACES], "interface").items()}
+    assert sizes == {
+        "xe-0/0/1": "9192",
+        "xe-0/0/2": "2000",
+        "xe-0/0/7": "4000",
+        "xe-0/0/10": "4000",
+        "xe-0/0/11": "4000",
+        "ae0": None,
+    }
+    port = (INTERFACES, ("interface", "xe-0/0/1"))
+    assert origins[*port, ("mtu", "")] == ("group", "big")
+    assert tree.value(config, *port, ("unit", "0"), "family", "inet", "mtu") == "9000"
+    assert origins[*(INTERFACES, ("interface", "xe-0/0/7")), ("mtu", "")] == ("interface-range", "hosts")
+    assert [peer.shut for peer in bgp.bgp_of(config).peers] == [True]
+    shown = str(xml_config.shown(config, origins=origins))
+    assert '<mtu junos:group="big">9192</mtu>' in shown
+    assert '<mtu junos:interface-range="hosts">4000</mtu>' in shown
+    assert "groups" not in shown
+    assert "interface-range>" not in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("set apply-groups nobody", "configuration group nobody is not defined"),
+        ("set interfaces <xe-*> mtu 2000", "a pattern stands in groups only"),
+        ("set groups big interfaces <ae*> unit 0 family inet mtu 9100", "Family MTU 9100 is too large"),
+    ],
+)
+def test_what_a_commit_refuses_of_it(more: str, said: str) -> None:
+    found = check.problems(tree.normal(read(f"{GROUPS}\n{more}")), Hardware())
+    assert said in [complaint.message[: len(said)] for complaint in found]

@@ -10,7 +10,9 @@ import pytest
 from ansible_collections.jumbo.fabric.lab.junos.device import JunosDevice
 from ansible_collections.jumbo.fabric.lab.junos.errors import Refused
 from ansible_collections.jumbo.fabric.lab.junos.load import set_edits
+from ansible_collections.jumbo.fabric.lab.junos.operations import by_command, by_rpc
 from ansible_collections.jumbo.fabric.lab.junos.session import Login, NoReply
+from ansible_collections.jumbo.fabric.lab.junos.xml import parse
 from ansible_collections.jumbo.fabric.lab.static_plane import StaticPlane
 
 STARTUP = """
@@ -198,3 +200,39 @@ def test_the_first_write_is_told_once(device: JunosDevice) -> None:
 def test_a_startup_that_is_wrong_names_the_word(plane: StaticPlane) -> None:
     with pytest.raises(ValueError, match="mtoo"):
         JunosDevice("leaf2", "set interfaces xe-0/0/0 mtoo 1", plane)
+
+
+BGP = """
+set protocols bgp group up type external
+set protocols bgp group up neighbor 10.0.0.1 peer-as 65000
+set protocols bgp group up neighbor fd00::1 peer-as 65000
+set protocols bgp group down neighbor 10.0.0.9 peer-as 65009
+set protocols bgp group down shutdown
+"""
+
+
+def states(device: JunosDevice) -> dict[str, tuple[str, str | None]]:
+    answer = by_rpc(Login(device, "admin", "netconf"), parse("<get-bgp-summary-information/>")).xml()
+    found = parse(answer.replace("junos:", ""))
+    return {
+        peer.findtext("peer-address"): (peer.findtext("peer-state"), peer.findtext("bgp-rib/active-prefix-count"))
+        for peer in found.iter("bgp-peer")
+    }
+
+
+def test_a_neighbour_may_be_shut_down_by_itself_or_with_its_group(plane: StaticPlane) -> None:
+    device = JunosDevice("leaf2", STARTUP + BGP, plane, readd_seconds=0.0)
+    assert states(device) == {
+        "10.0.0.1": ("Established", "1"),
+        "fd00::1": ("Established", "1"),
+        "10.0.0.9": ("Idle", None),
+    }
+    plane.silent.add("fd00::1")
+    raise_port(device, "set protocols bgp group up neighbor 10.0.0.1 shutdown")
+    assert plane.peers == {"fd00::1"}
+    assert states(device) == {"10.0.0.1": ("Idle", None), "fd00::1": ("Active", None), "10.0.0.9": ("Idle", None)}
+    assert "set protocols bgp group up neighbor 10.0.0.1 shutdown" in device.set_lines("protocols")
+
+
+def test_a_box_without_bgp_says_so(device: JunosDevice) -> None:
+    assert by_command(Login(device, "admin", "cli"), "show bgp summary").text() == "BGP is not running"

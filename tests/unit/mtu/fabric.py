@@ -160,6 +160,17 @@ def with_boxes(hosts: dict[str, Any], *devices: str, waived: bool = True, **shar
     return hosts
 
 
+def mixed(*devices: str, routing: str = "bgp", **shape: Any) -> dict[str, Any]:
+    """Return inventory() with these switches on Junos, and links between switches that run this."""
+    hosts = inventory(**shape)
+    for device in devices:
+        hosts[device]["platform"] = "junos"
+    for link in hosts["h1"]["variables"]["jumbo_links"]:
+        if isinstance(link, dict):
+            link["routing"] = routing
+    return hosts
+
+
 def load(hosts: dict[str, Any]) -> tuple[Intent, Topology]:
     intent = read_intent(hosts)
     return intent, Topology(intent)
@@ -254,14 +265,18 @@ def _routes(name: str, subnet: str, gateway: str, role: str) -> list[dict[str, A
     ]
 
 
+# What a change of a port makes of it.
+_OF_PORTS = {"ip_mtu": ("ip_mtu", "device_mtu", "persisted_mtu"), "drained": ("shut",)}
+
+
 def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the states after these changes (as dicts), confirmed and persisted as the drivers would."""
     after = copy.deepcopy(before)
     for change in changes:
         state = after[change["host"]]
         name, _space, prefix = change["object"].partition(" ")
-        if change["field"] == "ip_mtu":
-            state["interfaces"][name].update(ip_mtu=change["to"], device_mtu=change["to"], persisted_mtu=change["to"])
+        if change["field"] in _OF_PORTS:
+            state["interfaces"][name].update(dict.fromkeys(_OF_PORTS[change["field"]], change["to"]))
         elif change["field"] == "route_mtu" and prefix:
             known = [r for r in state["routes"] if r["prefix"] == prefix]
             if not known:

@@ -1,7 +1,7 @@
 """Which ports a gate's probes must arrive at, and what a port that stays idle does to its verdict."""
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.crossed import ports_to_cross
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.crossed import drained_by, not_crossed, ports_to_cross
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import judge
 from unit.mtu.evidence import device_ping, probes, step_with
 from unit.mtu.fabric import load, paired
@@ -72,3 +72,14 @@ def test_a_leg_that_only_its_own_ping_took_is_judged_by_that_ping(topology):
     assert result.verdict == "failure"
     assert "spine1:Ethernet3 to leaf2a:Ethernet1: 9000 bytes are lost over this link" in result.actual
     assert [(f["host"], f["interface"]) for f in result.findings] == [("leaf2a", "Ethernet1"), ("spine1", "Ethernet3")]
+
+
+def test_what_a_step_drains_is_not_crossed_by_its_probes(topology):
+    both = ("leaf1a:Ethernet1", "spine1:Ethernet1")
+    changes = [{"host": end[:-10], "object": end[-9:], "field": "drained", "from": False, "to": True} for end in both]
+    assert drained_by({"changes": changes}) == list(both)
+    assert drained_by({"changes": [{**change, "to": False} for change in changes]}) == []
+    gate = {"name": "cross_rack", "pairs": [FAR]}
+    gone = set(ports_to_cross(gate, topology)) - set(ports_to_cross(gate, topology, both))
+    assert gone == {"spine1:Ethernet1"}
+    assert not_crossed(gate, topology, dict.fromkeys(both, 0), both) == []
