@@ -28,8 +28,8 @@ else:
     logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # it logs every broken connection with a traceback
 
 DEFAULT_PORT = 22
-CONFIG_PATIENCE = 10.0
-"""Seconds to wait for configuration mode: a session of ours that was cut may hold it for a moment."""
+CONFIG_PATIENCE = 60.0
+"""Seconds to wait for configuration mode: a session of ours that hung and was cut may hold it until the box notices."""
 FLASH_PATIENCE = 60.0
 BETWEEN_TRIES = 1.0
 MOST_QUESTIONS = 3
