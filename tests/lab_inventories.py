@@ -21,11 +21,17 @@ _ACCESS = {
 
 
 def write_inventory(
-    path: Path, block: int, groups: Mapping[str, Sequence[str]], routers: Sequence[str] = (), **variables: Any
+    path: Path,
+    block: int,
+    groups: Mapping[str, Sequence[str]],
+    routers: Sequence[str] = (),
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+    **variables: Any,
 ) -> str:
     """Write an inventory that a lab can be built from and a roll-out can run on; returns its path.
 
     groups: {spines, leafs, borders, servers, canary: device names}. routers: those of them that are Linux machines.
+    own: variables of single devices.
     """
     machines = [*groups.get("servers", ()), *routers]
     switches = [name for group in ("spines", "leafs", "borders") for name in groups.get(group, ())]
@@ -34,7 +40,8 @@ def write_inventory(
         "machines": {"hosts": dict.fromkeys(machines)},
         **{group: {"hosts": dict.fromkeys(names)} for group, names in groups.items()},
     }
-    numbers = {name: {"jumbo_lab_number": number} for number, name in enumerate([*switches, *groups["servers"]], 1)}
+    named = enumerate([*switches, *groups["servers"]], 1)
+    numbers = {name: {"jumbo_lab_number": number, **(own or {}).get(name, {})} for number, name in named}
     shared = {
         "jumbo_soak": "1s",
         "jumbo_confirm_within": 120,
@@ -198,6 +205,45 @@ def border_fabric(path: Path, block: int, **variables: Any) -> str:
         outside,
     ]
     return write_inventory(path, block, groups, ["border1"], jumbo_links=links, jumbo_segments=segments, **variables)
+
+
+FASTIRON = {
+    "ansible_network_os": "community.network.icx",
+    "ansible_port": 2222,
+    "ansible_become_password": "{{ jumbo_lab_password }}",
+}
+
+
+def icx_fabric(path: Path, block: int, hosts: int = 2, **variables: Any) -> str:
+    """A rack of an EOS leaf, the canary, and one of a single FastIron box, whose reload cuts its rack off."""
+    leafs = {"leaf1": "Ethernet{0}", "leaf5": "10GigabitEthernet1/2/{0}"}
+    access = {"leaf1": "Ethernet1{0}", "leaf5": "GigabitEthernet1/1/1{0}"}
+    behind = {leaf: [f"h{leaf[-1]}{number}" for number in range(1, hosts + 1)] for leaf in leafs}
+    links = [
+        {"ends": [f"{leaf}:{name.format(s)}", f"spine{s}:Ethernet{n}"], "routing": "static"}
+        for n, (leaf, name) in enumerate(leafs.items(), 1)
+        for s in (1, 2)
+    ]
+    links += [
+        [f"{host}:eth0", f"{leaf}:{access[leaf].format(n)}"]
+        for leaf, names in behind.items()
+        for n, host in enumerate(names, 1)
+    ]
+    groups = {
+        "spines": ["spine1", "spine2"],
+        "leafs": list(leafs),
+        "servers": [host for names in behind.values() for host in names],
+        "canary": ["leaf1"],
+    }
+    segments = [
+        jumbo("back1", 1, "leaf1:Vlan10", *(f"{host}:eth0" for host in behind["leaf1"])),
+        jumbo("back5", 5, "leaf5:Ve10", *(f"{host}:eth0" for host in behind["leaf5"])),
+    ]
+    waivers = [{"kind": "only_path", "object": "leaf5", "reason": "its rack has one leaf"}]
+    known = {"jumbo_allow_reload": True, "jumbo_waivers": waivers, "jumbo_lab_reload_seconds": 1, **variables}
+    return write_inventory(
+        path, block, groups, own={"leaf5": FASTIRON}, jumbo_links=links, jumbo_segments=segments, **known
+    )
 
 
 def pair_fabric(path: Path, block: int, *, stretched: bool = True, **variables: Any) -> str:

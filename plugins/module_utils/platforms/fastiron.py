@@ -98,10 +98,10 @@ class FastironDriver:
             session.configure([])
         self._refuse_unfit(changes, interfaces)
         self._refuse_unsaved(saved, running)
-        if _is_reload(changes):
-            return Reload(self.access).difference()
-        differing = [(c, running.ip_mtu(c["object"])) for c in changes if self._differs(c, interfaces)]
-        return "\n".join(words.told_size(change["object"], stated, change["to"]) for change, stated in differing)
+        sizes = [change for change in changes if change["field"] == "ip_mtu" and self._differs(change, interfaces)]
+        told = [words.told_size(c["object"], running.ip_mtu(c["object"]), c["to"]) for c in sizes]
+        reloads = Reload(self.access).difference() if _reloads(changes) else ""
+        return "\n".join([*([reloads] if reloads else []), *told])
 
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
         """Write, and read back; see platforms.base.Driver. `jumbo` reloads the box, which may take minutes.
@@ -112,7 +112,9 @@ class FastironDriver:
         handle: Handle = {"name": name, "changes": [dict(change) for change in changes]}
         interfaces, saved, running = asked(self.access, looked)
         self._refuse_unfit(changes, interfaces)
-        if _is_reload(changes):
+        if _reloads(changes) and len(changes) > 1:
+            raise JumboError("`jumbo` is alone in its step", host=self.access.host, object=words.JUMBO)
+        if _reloads(changes):
             return {**handle, **Reload(self.access).run()}
         self._refuse_unsaved(saved, running)
         self._refuse_pending()
@@ -133,7 +135,7 @@ class FastironDriver:
 
     def confirm(self, handle: Handle) -> dict[str, Any]:
         """Save, from this new connection, and end the dead-man; refuses when somebody edited meanwhile."""
-        if _is_reload(handle["changes"]):
+        if _reloads(handle["changes"]):
             Reload(self.access).check()
         elif handle.get("changed") is not False:
             step = Step(self.access, handle)
@@ -144,7 +146,7 @@ class FastironDriver:
 
     def revert(self, handle: Handle) -> dict[str, Any]:
         """Take the step back, saved or not, and read back; `jumbo` stays on, and `notes` says so."""
-        if _is_reload(handle["changes"]):
+        if _reloads(handle["changes"]):
             return {"reverted": True, "notes": [STAYS_ON]}
         if handle.get("changed") is False:  # it was so before us
             return {"reverted": True}
@@ -171,13 +173,12 @@ class FastironDriver:
 
     def _refuse_unfit(self, changes: Sequence[Change], interfaces: Interfaces) -> None:
         """Refuse what could not be taken back, and what is not an interface's own to have."""
-        if _is_reload(changes):
-            if len(changes) > 1 or not changes[0]["to"]:
-                message = "`jumbo` is switched on, alone in its step; to end it, see the advice"
-                raise JumboError(message, host=self.access.host, object=words.JUMBO, advice=STAYS_ON)
-            return
         for change in changes:
             name, found = change["object"], interfaces.get(change["object"])
+            if change["field"] == words.JUMBO:
+                if not change["to"]:
+                    raise JumboError("`jumbo` is not taken back", host=self.access.host, object=name, advice=STAYS_ON)
+                continue
             if change["field"] != "ip_mtu":
                 message = f"FastIron has no {change['field']}: a switch pins no routes"
                 raise JumboError(message, host=self.access.host, object=name)
@@ -205,7 +206,7 @@ class FastironDriver:
             raise JumboError(message, host=self.access.host, advice=found["advice"])
 
 
-def _is_reload(changes: Sequence[Change]) -> bool:
+def _reloads(changes: Sequence[Change]) -> bool:
     return any(change["field"] == words.JUMBO for change in changes)
 
 

@@ -28,27 +28,51 @@ else:
     logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # it logs every broken connection with a traceback
 
 DEFAULT_PORT = 22
-CONFIG_PATIENCE = 10.0
-"""Seconds to wait for configuration mode: a session of ours that was cut may hold it for a moment."""
+CONFIG_PATIENCE = 60.0
+"""Seconds to wait for configuration mode: a session of ours that hung and was cut may hold it until the box notices."""
 FLASH_PATIENCE = 60.0
 BETWEEN_TRIES = 1.0
 MOST_QUESTIONS = 3
 KEY_PATIENCE = 2.0
 _PROMPT = r"(?:\([^()\r\n]*\))?[>#]\s*$"
 _CLEAR_LINE = "\x15"
+_MARK = "!jumbo"
+_ASKED = r"(?:User Name|Login|ssword):?"
 
 
 class _Shell(RuckusFastironSSH):  # type: ignore[misc]
-    """netmiko's connection, without its waits of two seconds at the begin and at the end."""
+    """netmiko's connection, logged in without its waits: each answer begins with the echo of what was typed.
+
+    netmiko presses Enter before this, so more than one prompt may be on its way; a line that is a comment, or at worst
+    not known, marks the place.
+    """
 
     def session_preparation(self) -> None:
         self._test_channel_read(pattern=r"[>#]\s*$")
-        self.set_base_prompt()
-        self.enable()
-        self.disable_paging(command="skip-page-display")
+        prompt = self._typed(_MARK, r"[>#]\s*$").rstrip().rpartition("\n")[2].strip()
+        self.base_prompt = prompt[:-1]
+        if prompt.endswith(">"):
+            self.enable()
+        self._typed("skip-page-display", r"#\s*$")
+
+    def enable(self, *_arguments: object, **_options: object) -> str:
+        """Get into enable mode with the user and the password that may be asked for; raises ValueError."""
+        said = str(self._typed("enable", rf"(?:{_ASKED}|[>#])\s*$"))
+        for pattern, answer in ((r"(?:User Name|Login):?\s*$", self.username), (r"ssword:?\s*$", self.secret)):
+            if re.search(pattern, said, re.IGNORECASE):
+                self.write_channel(self.normalize_cmd(answer))
+                said = str(self.read_until_pattern(rf"(?:{_ASKED}|[>#])\s*$", re_flags=re.IGNORECASE))
+        if not said.rstrip().endswith("#"):
+            raise ValueError("no enable mode")
+        return said
 
     def cleanup(self, command: str = "exit") -> None:
         """Say nothing: leaving the connection leaves configuration mode too."""
+
+    def _typed(self, line: str, end: str) -> str:
+        self.write_channel(self.normalize_cmd(line))
+        pattern = rf"{re.escape(line)}[\s\S]*{end}"
+        return str(self.read_until_pattern(pattern, re_flags=re.IGNORECASE))
 
 
 class Session:

@@ -138,3 +138,8 @@ def test_a_scheduled_reload_of_somebody_is_pending(start: Any) -> None:
     found = served.driver.pending()
     assert (found["owner"], found["kind"]) == ("foreign", "reload")
     assert start(schedules=False).driver.pending()["owner"] == "none"
+
+
+@pytest.mark.parametrize("options", [{"enable": ""}, {"enable_user": True}, {"privileged": True}])
+def test_enable_mode_is_reached_however_it_is_kept(start: Any, options: Any) -> None:
+    assert start(**options).driver.pending()["owner"] == "none"
