@@ -73,6 +73,7 @@ def check_lowering_order(lines):
         "drain": "hop",
         "undrain": "hop",
         "host_link": "host",
+        "l2": "port",
     }
     reverts = [(kinds[line["step"].rpartition(".")[2]], line) for line in lines if line["verb"] == "revert"]
 
