@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, List, Tuple
+from typing import TYPE_CHECKING, Dict, FrozenSet, List, Tuple
 
 from .graph import RoutedGraph
 from .intent_types import Link, Segment
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Way = Tuple[Tuple[str, Link], ...]
 """The links of a switched way, each with the device that sends on it."""
 
-_Joined = Tuple[RoutedGraph, "dict[frozenset[str], List[Link]]"]
+_Joined = Tuple[RoutedGraph, Dict[FrozenSet[str], List[Link]]]
 
 
 class Domains:
