@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_phases
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_order
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Handle
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import Executor, Outcome, everywhere, handles
@@ -37,12 +37,11 @@ def lowering_groups(
 
     `applied`: {(step, host): handle}, oldest first; `steps`: {step id: phase}.
     """
-    for phase in lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology):
-        of_step: dict[str, list[str]] = {}
-        for step, host in reversed(list(applied)):
-            if steps[step] == phase:
-                of_step.setdefault(step, []).append(host)
-        yield from _apart(of_step, topology)
+    hosts: dict[str, list[str]] = {}
+    for step, host in reversed(list(applied)):
+        hosts.setdefault(step, []).append(host)
+    for group in lowering_order({step: steps[step] for step in reversed(hosts)}, hosts, topology):
+        yield from _apart({step: hosts[step] for step in group}, topology)
 
 
 def _apart(of_step: Mapping[str, list[str]], topology: Topology) -> list[dict[str, list[str]]]:

@@ -155,14 +155,15 @@ class Values:
         if end not in self._drains:
             touched = self._touched(end, "drained")
             turns = self.moments.turns(sorted(touched))
-            now = [self._drain_at(touched, turn) for turn in turns]
+            begin = bool((self.live.interface(end) or {}).get("drained"))  # what is not told is not drained
+            now = [self._drain_at(touched, turn, begin) for turn in turns]
             self._drains[end] = (tuple(turns), tuple(now))
         turns_of, values = self._drains[end]
         return values[bisect_right(turns_of, moment) - 1]
 
-    def _drain_at(self, touched: Mapping[int, list[Change]], moment: int) -> frozenset[bool]:
+    def _drain_at(self, touched: Mapping[int, list[Change]], moment: int, begin: bool) -> frozenset[bool]:
         settled, flying = self.moments.split(moment, sorted(touched))
-        value = bool(touched[settled[-1]][-1].to) if settled else False
+        value = bool(touched[settled[-1]][-1].to) if settled else begin
         return frozenset([value, *(bool(change.to) for position in flying for change in touched[position])])
 
     def _touched(self, end: End, what: str | None = None) -> dict[int, list[Change]]:

@@ -277,6 +277,8 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
             large(state)
         elif change["field"] == "persisted":
             state["guard"] = {"state": "released"}
+        elif change["field"] == "drained":
+            state["interfaces"][name]["drained"] = change["to"]
     return after
 
 

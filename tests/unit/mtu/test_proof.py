@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_plan, lowering_steps
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import way_back
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
 from unit.mtu.fabric import applied, inventory, load, states
@@ -322,9 +322,9 @@ def test_a_fabric_that_drops_already_is_not_begun():
 def test_the_way_back_is_proven_from_everywhere(fabric, done):
     changes = [c for step in fabric.plan.as_dict()["steps"][:done] for c in step["changes"]]
     after = applied(fabric.states, changes)
-    groups = lowering_plan(changes, fabric.topology)
-    fabric.prove(lowering_steps(groups), after)
-    back = applied(after, [c for group in groups for c in group.as_dict()["changes"]])
+    steps = way_back(fabric.plan.steps[:done], fabric.topology)
+    fabric.prove(steps, after)
+    back = applied(after, [c.as_dict() for step in steps for c in step.changes])
     assert all(
         back[host]["interfaces"][name]["ip_mtu"] == port["ip_mtu"]
         for host, state in fabric.states.items()
@@ -335,15 +335,17 @@ def test_the_way_back_is_proven_from_everywhere(fabric, done):
 def test_the_way_back_in_the_wrong_order_is_caught(fabric):
     changes = [c for step in fabric.plan.as_dict()["steps"] for c in step["changes"]]
     after = applied(fabric.states, changes)
-    steps = list(lowering_steps(lowering_plan(changes, fabric.topology)))
+    steps = list(way_back(fabric.plan.steps, fabric.topology))
     names = [step.id for step in steps]
-    assert names == ["lower.pin", "lower.unpersist", "lower.svi", "lower.link", "lower.host_link", "lower.unpin"]
+    assert names == ["back.pin", "back.unpersist", "back.svi", "back.link", "back.host_link"]
     for one, other in (
-        ("lower.pin", "lower.svi"),
-        ("lower.pin", "lower.link"),
-        ("lower.host_link", "lower.svi"),
-        ("lower.unpersist", "lower.link"),
-        ("lower.unpin", "lower.host_link"),
+        ("back.pin", "back.svi"),
+        ("back.pin", "back.link"),
+        ("back.host_link", "back.svi"),
+        ("back.unpersist", "back.link"),
     ):
         with pytest.raises(NotProven):
             fabric.prove(swapped(steps, one, other), after)
+    turned = [replace(s, changes=s.changes[::-1]) if s.phase == "host_link" else s for s in steps]
+    with pytest.raises(NotProven):  # the pins first, while the links are large
+        fabric.prove(turned, after)
