@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import is_lowering
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import PHASES
 
 GO = "passed"
@@ -89,9 +90,14 @@ def conducted_waves(waves: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the numbers of the waves that are conducted; they run before the serial ones, in order.
 
     A host is in one batch of a play at most. Where waves share hosts (a rack with two segments), where a serial wave
-    would come before a conducted one, or has no host, all of the stage is conducted.
+    would come before a conducted one, or has no host, all of the stage is conducted. So is the stage that lowers: its
+    steps have an order across hosts.
     """
-    conducted = [index for index, wave in enumerate(waves) if set(wave["phases"]) & set(CONDUCTED)]
+    conducted = [
+        index
+        for index, wave in enumerate(waves)
+        if set(wave["phases"]) & set(CONDUCTED) or any(map(is_lowering, wave["phases"].values()))
+    ]
     serial = [index for index in range(len(waves)) if index not in conducted]
     hosts = [host for index in serial for host in waves[index]["hosts"]]
     shared = len(hosts) != len(set(hosts)) or any(not waves[index]["hosts"] for index in serial)

@@ -98,6 +98,54 @@ def test_limits_and_stops_leave_provable_plans(fabric, data):
     assert judge(Plan(back).as_dict(), half, hosts) == []
 
 
+def wanted_otherwise(data, hosts):
+    """Raise a fabric, then want some of it smaller and some larger, with hosts that somebody has unpinned meanwhile."""
+    variables = hosts["spine1"]["variables"]
+    jumbo = [segment for segment in variables["jumbo_segments"] if segment["role"] == "jumbo"]
+    for segment in jumbo:
+        segment["ip_mtu"] = data.draw(st.sampled_from([1500, 4000, 9000]))
+    _hosts, intent, topology, found = prepared((hosts, 1500))
+    first = make_plan(intent, topology, found)
+    after = applied(found, [c for step in first.as_dict()["steps"] for c in step["changes"]])
+    for segment in jumbo:
+        segment["ip_mtu"] = data.draw(st.sampled_from([1500, 4000, 9000]))
+    largest = max(segment["ip_mtu"] for segment in jumbo)
+    variables["jumbo_ip_mtu"] = max(largest, 1500)
+    variables["jumbo_underlay_ip_mtu"] = data.draw(st.sampled_from([largest, min(largest + 100, 9214), 9214]))
+    intent, topology = load(hosts)
+    return intent, topology, after
+
+
+@SLOW
+@given(fabrics(leafs=3), st.data())
+def test_what_is_wanted_smaller_comes_down_and_what_is_wanted_larger_goes_up(fabric, data):
+    intent, topology, found = wanted_otherwise(data, fabric[0])
+    plan = make_plan(intent, topology, found)
+    prove(plan, intent, topology, found)
+    assert judge(plan.as_dict(), found, fabric[0]) == []
+    after = applied(found, [c for step in plan.as_dict()["steps"] for c in step["changes"]])
+    assert make_plan(intent, topology, after).steps == ()
+    for segment in topology.jumbo_segments():
+        ends = [*topology.hosts_in(segment), *topology.gateways(segment)]
+        assert {after[end.device]["interfaces"][end.interface]["ip_mtu"] for end in ends} == {segment.ip_mtu}
+    done = data.draw(st.integers(0, len(plan.steps)))
+    half = applied(found, [c for step in plan.as_dict()["steps"][:done] for c in step["changes"]])
+    back = Plan(way_back(plan.steps[:done], topology))
+    prove(back, intent, topology, half, way_back=True)
+    assert judge(back.as_dict(), half, fabric[0]) == []
+
+
+@SLOW
+@given(fabrics(leafs=3), st.data())
+def test_who_may_not_be_touched_keeps_high_what_he_can_reach(fabric, data):
+    intent, topology, found = wanted_otherwise(data, fabric[0])
+    outside = data.draw(st.sets(st.sampled_from(sorted(intent.devices)), min_size=1, max_size=2))
+    plan = make_plan(intent, topology, found, frozenset(intent.devices) - outside)
+    assert not {c.host for step in plan.steps for c in step.changes} & outside
+    prove(plan, intent, topology, found)
+    assert judge(plan.as_dict(), found, fabric[0]) == []
+
+
 @SLOW
 @given(fabrics())
 def test_a_second_run_has_nothing_to_do(fabric):
@@ -168,7 +216,10 @@ def lift_more(plan, data):
 @given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more]), st.data())
 def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
     hosts, intent, topology, found = prepared(fabric)
+    if data.draw(st.booleans()):
+        intent, topology, found = wanted_otherwise(data, hosts)
     plan = make_plan(intent, topology, found)
+    assume(any(step.phase == "lift" for step in plan.steps) and len(plan.steps) > 1)
     spoilt = spoil(plan, data)
     assume(spoilt != plan)
     if not judge(spoilt.as_dict(), found, hosts):

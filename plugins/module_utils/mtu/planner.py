@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from .intent_types import End, Link, Segment, natural_key
 from .routes import covers, merged, network
@@ -36,6 +36,11 @@ class Planner:
         self.reloaded: set[str] = set()  # boxes whose reload is in the plan
         self.ready: dict[str, Segment] = {}  # by name
         self.done: dict[str, Segment] = {}  # those of `ready` whose steps are in the plan already
+
+    def go_on_from(self, states: Mapping[str, Mapping[str, Any]]) -> None:
+        """Let later steps start from these states: those that the steps so far lead to."""
+        self.scope = self.scope.after(states)
+        self.live = self.scope.live
 
     def add(  # noqa: PLR0913 - a step has so many parts
         self,

@@ -47,6 +47,7 @@ def check_rules(plan: Plan, live: Live) -> None:
         _check_place(step, seen)
         seen.add(step.id)
         _check_domains(step, live)
+        _check_senders(step, live)
         for change in step.changes:
             _check_object(step, change, live)
             _check_route(step, change, live)
@@ -80,6 +81,22 @@ def _check_domains(step: Step, live: Live) -> None:
             change = list(members.values())[1]
             message = f"it changes both members of the pair {name} at once: {', '.join(members)}"
             raise _refuse(step, change, message, "Change one, confirm it, then change the other")
+
+
+def _check_senders(step: Step, live: Live) -> None:
+    """Refuse to lower anything while there is a sender of which nothing is known: it may send what it could before."""
+    down = next((c for c in step.changes if c.field == "ip_mtu" and c.before and c.to < c.before), None)
+    unread = [end for end in live.topology.endpoints() if live.ip_mtu(end) is None] if down else []
+    if down and unread:
+        message = f"it lowers {down.host} {down.object} while {unread[0]} was not read and may still send large"
+        raise NotProven(
+            f"{step.id}: {message}",
+            step=step.id,
+            pair=(str(unread[0]), f"{down.host}:{down.object}"),
+            host=unread[0].device,
+            object=unread[0].interface,
+            advice="Make it answer, or take it out of the segment; until then what it can reach stays high",
+        )
 
 
 def _joins(live: Live, change: Change) -> bool:

@@ -262,17 +262,8 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
         name, _space, prefix = change["object"].partition(" ")
         if change["field"] == "ip_mtu":
             state["interfaces"][name].update(ip_mtu=change["to"], device_mtu=change["to"], persisted_mtu=change["to"])
-        elif change["field"] == "route_mtu" and prefix:
-            known = [r for r in state["routes"] if r["prefix"] == prefix]
-            if not known:
-                known = [{"prefix": prefix, "gateway": "same", "interface": name, "mtu": None}]
-                state["routes"] += known
-            known[0]["mtu"] = change["to"]
-            state["guard"] = {"state": "confirmed"}
         elif change["field"] == "route_mtu":
-            for route in state["routes"]:
-                if route["interface"] == name:
-                    route["mtu"] = change["to"]
+            _route(state, name, prefix, change["to"])
         elif change["field"] == "jumbo":
             large(state)
         elif change["field"] == "persisted":
@@ -280,6 +271,21 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
         elif change["field"] == "drained":
             state["interfaces"][name]["drained"] = change["to"]
     return after
+
+
+def _route(state: dict[str, Any], name: str, prefix: str, mtu: int | None) -> None:
+    """Give an explicit prefix, or every route of an interface, another MTU."""
+    if not prefix:
+        for route in state["routes"]:
+            if route["interface"] == name:
+                route["mtu"] = mtu
+        return
+    known = [r for r in state["routes"] if r["prefix"] == prefix]
+    if not known:
+        known = [{"prefix": prefix, "gateway": "same", "interface": name, "mtu": None}]
+        state["routes"] += known
+    known[0]["mtu"] = mtu
+    state["guard"] = {"state": "confirmed"}
 
 
 def planned(hosts: Any = None, change: Any = None, touchable: Any = None) -> Plan:
