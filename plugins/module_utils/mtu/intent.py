@@ -222,6 +222,16 @@ def _check_underlay(intent: Intent, problems: Problems) -> None:
 
 def _check_sizes(intent: Intent, problems: Problems) -> None:
     _check_underlay(intent, problems)
+    for segment in intent.segments:
+        if segment.role == "jumbo" and segment.ip_mtu < intent.baseline_ip_mtu <= intent.ip_mtu:
+            problems.add(
+                "this segment is wanted below the baseline, which all of the fabric carries",
+                object=segment.name,
+                variable="jumbo_segments",
+                wish=segment.ip_mtu,
+                limit=f"{intent.baseline_ip_mtu}-{intent.ip_mtu}",
+                advice="Correct its ip_mtu; if it really carries less today, lower jumbo_baseline_ip_mtu",
+            )
     if intent.baseline_ip_mtu > intent.ip_mtu:
         problems.add(
             "the baseline is above the target",
