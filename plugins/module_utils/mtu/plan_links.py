@@ -71,7 +71,7 @@ def plan_links(planner: Planner, before: Raised | None = None) -> Raised:
     row = Row(planner, STAGE, boxes.first + boxes.taken)
     for name, some in todo.items():
         _refuse_unequal(planner, some)
-        raise_links(row, name, [work for work in some if work.changes], TEXT)
+        raise_links(row, name, [work for work in some if work.changes or _left_drained(planner, work.link)], TEXT)
     if chosen:
         _refuse_small(planner, works.values(), raised)
     return Raised(_sizes(planner, works.values(), planner.raised), row.first + row.taken - 1)
@@ -86,7 +86,8 @@ def _planes(planner: Planner) -> Iterable[tuple[str, list[Link]]]:
     """Return (plane, its links); what joins the members of a pair stands first, borders last, by each of their links.
 
     A border sends what it forwards up to its own MTU, so its receivers are raised before it; each of its links is a
-    step of its own, so that a failed one leaves it the others. Of a pair of borders the first named goes first.
+    step of its own, so that a failed one leaves it the others. Of a pair of borders the first named goes first. Planes
+    with links that an earlier run has left drained come before the others: these are drained when those are back.
     """
     joins: dict[str, list[Link]] = {}
     planes: dict[str, list[Link]] = {}
@@ -103,7 +104,8 @@ def _planes(planner: Planner) -> Iterable[tuple[str, list[Link]]]:
                 planes.setdefault(plane, []).append(link)
     order = {device: place for pair in planner.intent.pairs for place, device in enumerate(pair.devices)}
     last = sorted(borders, key=lambda name: (order.get(name.split(":")[0], 0), natural_key(name)))
-    return {**joins, **planes, **{name: borders[name] for name in last}}.items()
+    first = [plane for plane, links in planes.items() if any(_left_drained(planner, link) for link in links)]
+    return {**joins, **{plane: planes[plane] for plane in first}, **planes, **{name: borders[name] for name in last}}.items()
 
 
 def _ends(planner: Planner, link: Link) -> list[End]:
@@ -204,8 +206,9 @@ def _change(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
         a, b = _ends(planner, work.link)
         pairs += [(a, b), (b, a)]
     sizes = [_afterwards(planner, work) for work in works]
-    drained = [work.link for work in works if _needs_drain(planner, work.link)]
-    readded = [work.link for work in works if _is_readded(planner, work.link)]
+    changing = [work.link for work in works if work.changes]
+    drained = [k for k in changing if _needs_drain(planner, k) and _left_drained(planner, k) != _ends(planner, k)]
+    readded = [link for link in changing if _is_readded(planner, link)]
     if drained or readded:
         _refuse_cut_off(planner, list(dict.fromkeys([*drained, *readded])))
     if drained:
@@ -220,7 +223,9 @@ def _change(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
         row.add("link", first, gate, before, outage=outage)
         changes = {key: change for key, change in changes.items() if change not in first}
     gate = planner.gate("leg", pairs, sizes)
-    row.add("link", list(changes.values()), gate, text, atomic=True, outage=outage)
+    if changes:
+        row.add("link", list(changes.values()), gate, text, atomic=True, outage=outage)
+    drained = list(dict.fromkeys([*drained, *(work.link for work in works if _left_drained(planner, work.link))]))
     if drained:
         after = f"Both ends of each link of {plane} are confirmed at their new size and no timer is armed."
         row.add("undrain", _drains(planner, drained, True, False), planner.gate("leg", pairs, sizes), after)
@@ -242,6 +247,11 @@ def _needs_drain(planner: Planner, link: Link) -> bool:
     if link.routing in ADJACENCY:
         return True
     return _is_readded(planner, link) and not planner.intent.waived("outage", str(link), link.a.device, link.b.device)
+
+
+def _left_drained(planner: Planner, link: Link) -> list[End]:
+    """Return the ends that are drained as read: an earlier run was cut between drain and undrain."""
+    return [end for end in _ends(planner, link) if (planner.live.interface(end) or {}).get("drained")]
 
 
 def _is_readded(planner: Planner, link: Link) -> bool:

@@ -133,3 +133,18 @@ def test_no_step_back_touches_both_members_of_a_pair():
     plan = make_plan(intent, topology, states(intent))
     for each in way_back(plan.steps, topology):
         assert each.phase in {"link", "l2"} or not {topology.partner_of(c.host) for c in each.changes} & set(each.hosts)
+
+
+@pytest.mark.parametrize("done", ["fabric.2.drain", "fabric.2.link", "fabric.2.undrain"])
+def test_a_run_that_was_cut_within_a_drain_is_gone_on_with_and_undrains(done):
+    intent, topology = load(isis())
+    found = states(intent)
+    plan = make_plan(intent, topology, found)
+    steps = plan.steps[: [s.id for s in plan.steps].index(done) + 1]
+    half = applied(found, [c.as_dict() for s in steps for c in s.changes])
+    rest = make_plan(intent, topology, half)
+    prove(rest, intent, topology, half)
+    phases = [s.phase for s in rest.steps if s.phase in LINKS and s.changes]
+    assert phases == [*LINKS[1 + LINKS.index(done.split(".")[2]) :], *LINKS]
+    after = applied(half, [c.as_dict() for s in rest.steps for c in s.changes])
+    assert not [p for state in after.values() for p in state["interfaces"].values() if p.get("drained")]
