@@ -58,19 +58,23 @@ def routed(draw, racks, shared):
     )
 
 
-def prepared(fabric):
+def prepared(fabric, ports=9214):
     hosts, underlay = fabric
     intent, topology = load(hosts)
     found = states(intent, underlay)
     if len(hosts) % 3 == 0 and "persistence" in found.get("border1", {}):
         found["border1"].update(persistence=None)
+    for end in topology.endpoints():
+        for link in topology.access_links(end):
+            port = link.other(link.end_on(end.device))
+            found[port.device]["interfaces"][port.interface].update(ip_mtu=ports, persisted_mtu=ports)
     return hosts, intent, topology, found
 
 
 @SLOW
 @given(fabrics(), st.data())
 def test_every_plan_satisfies_the_judge(fabric, data):
-    hosts, intent, topology, found = prepared(fabric)
+    hosts, intent, topology, found = prepared(fabric, data.draw(st.sampled_from([1500, 9214])))
     for device in data.draw(st.lists(st.sampled_from(sorted(found)), max_size=1)):
         for port in found[device]["interfaces"].values():
             port["max_ip_mtu"] = data.draw(st.sampled_from([9050, 9194, 9214]))
@@ -93,8 +97,9 @@ def test_limits_and_stops_leave_provable_plans(fabric, data):
     rest = make_plan(intent, topology, half)
     prove(rest, intent, topology, half)
     assert judge(rest.as_dict(), half, hosts) == []
-    back = way_back(first.steps[:done], topology)
-    prove(Plan(back), intent, topology, half)
+    since = data.draw(st.integers(0, done))  # a failed wave, or a stage, is taken back alone
+    back = way_back(first.steps[since:done], topology)
+    prove(Plan(back), intent, topology, half, way_back=True)
     assert judge(Plan(back).as_dict(), half, hosts) == []
 
 
@@ -212,10 +217,26 @@ def lift_more(plan, data):
     return Plan(tuple(replace(s, changes=(*s.changes, wrong)) if s is step else s for s in plan.steps))
 
 
-@settings(max_examples=20, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
-@given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more]), st.data())
+def merge(plan, data):
+    """Make one step of two, so that something is used before what it needs is confirmed and persisted."""
+    index = data.draw(st.integers(0, len(plan.steps) - 2))
+    one, other = plan.steps[index : index + 2]
+    both = replace(other, changes=(*one.changes, *other.changes), gate=other.gate or one.gate)
+    return Plan(in_a_row([*plan.steps[:index], both, *plan.steps[index + 2 :]]))
+
+
+def move(plan, data):
+    """Put a step anywhere else: a gateway before its hosts, a host before its port, a pin after what it is for."""
+    order = list(plan.steps)
+    step = order.pop(data.draw(st.integers(0, len(order) - 1)))
+    order.insert(data.draw(st.integers(0, len(order))), step)
+    return Plan(in_a_row(order))
+
+
+@settings(max_examples=24, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
+@given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more, merge, move]), st.data())
 def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
-    hosts, intent, topology, found = prepared(fabric)
+    hosts, intent, topology, found = prepared(fabric, data.draw(st.sampled_from([1500, 9214])))
     if data.draw(st.booleans()):
         intent, topology, found = wanted_otherwise(data, hosts)
     plan = make_plan(intent, topology, found)

@@ -16,6 +16,9 @@ from .traits import traits_of
 LOWER = "lower"
 """The stage in which a plan lowers; see plan_lower.py."""
 
+BACK = "back"
+"""The stage of the steps that way_back() makes."""
+
 _SENDERS_AND_GATEWAYS = ("lift", "persist", "svi")
 _LINKS = ("undrain", "link", "drain")
 _RACKS = ("host_link", "l2")
@@ -74,10 +77,10 @@ def way_back(applied: Sequence[Step], topology: Topology) -> tuple[Step, ...]:
 def _step(steps: Sequence[Step], phase: str, changes: Sequence[Change], atomic: bool) -> Step:
     needs = (steps[-1].id,) if steps else ()
     text = "Everything before is read back." if steps else "Senders first: a session shrinks only where it is sent."
-    name = f"back.{_NAMES.get(phase, phase)}"
+    name = f"{BACK}.{_NAMES.get(phase, phase)}"
     again = sum(step.id == name or step.id.startswith(f"{name}.") for step in steps)
     step_id = f"{name}.{again + 1}" if again else name
-    return Step(step_id, "back", len(steps) + 1, phase, tuple(changes), needs, text, atomic=atomic)
+    return Step(step_id, BACK, len(steps) + 1, phase, tuple(changes), needs, text, atomic=atomic)
 
 
 def _by_turn(changes: Sequence[Change], topology: Topology) -> list[list[Change]]:

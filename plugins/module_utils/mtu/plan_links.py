@@ -104,8 +104,9 @@ def _planes(planner: Planner) -> Iterable[tuple[str, list[Link]]]:
                 planes.setdefault(plane, []).append(link)
     order = {device: place for pair in planner.intent.pairs for place, device in enumerate(pair.devices)}
     last = sorted(borders, key=lambda name: (order.get(name.split(":")[0], 0), natural_key(name)))
-    first = [plane for plane, links in planes.items() if any(_left_drained(planner, link) for link in links)]
-    return {**joins, **{plane: planes[plane] for plane in first}, **planes, **{name: borders[name] for name in last}}.items()
+    drained = [plane for plane, links in planes.items() if any(_left_drained(planner, link) for link in links)]
+    planes = {**{plane: planes[plane] for plane in drained}, **planes}
+    return {**joins, **planes, **{name: borders[name] for name in last}}.items()
 
 
 def _ends(planner: Planner, link: Link) -> list[End]:

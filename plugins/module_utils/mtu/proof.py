@@ -19,6 +19,7 @@ from .examine import Examiner
 from .intent_types import End, Intent, Segment
 from .limits import Limits
 from .live import Live
+from .lost_pins import LostPins
 from .moments import Moments
 from .proof_boxes import check_boxes
 from .proof_firewalls import Firewalls
@@ -70,6 +71,7 @@ class _Prover:
         self.limits = Limits(live, self.values)
         self.examiner = Examiner(live, self.limits, self.moments)
         self.firewalls = Firewalls(live, self.values, self.limits, self.moments)
+        self.lost_pins = LostPins(self.limits, self.moments)
         self.adjacency = Adjacency(live, self.values, self.moments, plan)
         self.segments = self.topology.jumbo_segments()
         self._bounds: dict[str, Curve] = {}
@@ -89,6 +91,8 @@ class _Prover:
                 self._compare_first_hop(end, segment)
             for alike in _classes(self.values.track(end) for end in hosts):
                 self._compare_sender(hosts, alike, segment)
+            for moment, look in self.lost_pins.looks(segment):
+                self._look_at([moment], look)
         for moment, look in self.firewalls.looks(self.examiner.note):
             self._look_at([moment], look)
         for moment, look in [*self.adjacency.looks(), *peering.looks(self.topology, self.limits, self.moments)]:
