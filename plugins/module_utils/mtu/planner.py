@@ -100,7 +100,8 @@ class Planner:
 
     def _name(self, end: End) -> str:
         """Return an interface as text, the same object each time: a large plan names each of them often."""
-        return self._names.setdefault(end, str(end))
+        name = self._names.get(end)
+        return self._names.setdefault(end, str(end)) if name is None else name
 
     # ------------------------------------------------------------------ lifts
 
@@ -170,13 +171,16 @@ class Planner:
         pin = self.live.pin(end)
         # A pin that is still to come covers every route of the interface, lifted ones too.
         old, lifts = (self.live.pin_wanted(end), {}) if pin is None else (pin, self.live.lifts(end))
-        changes = []
-        for prefix, size in self._own(end, prefixes):
-            if self._current(prefix, lifts, old) < size and self._may_lift(end, prefix):
-                changes.append(
-                    Change(end.device, f"{end.interface} {prefix}", "route_mtu", lifts.get(prefix, old), size)
-                )
-        return changes
+        wanted = [(p, size) for p, size in self._own(end, prefixes) if self._current(p, lifts, old) < size]
+        if wanted and not self.scope.may_change(end):
+            for prefix, _size in wanted:
+                self.scope.note(f"{end} may not be touched: it is not lifted towards {prefix}")
+            return []
+        return [
+            Change(end.device, f"{end.interface} {prefix}", "route_mtu", lifts.get(prefix, old), size)
+            for prefix, size in wanted
+            if self._leaves_here(end, prefix)
+        ]
 
     def _own(self, end: End, prefixes: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
         """Yield the prefixes of one host: a merged one as its parts where it has routes for some of them elsewhere."""
@@ -215,10 +219,7 @@ class Planner:
         fitting = [(network(prefix).prefixlen, size) for prefix, size in lifts.items() if covers(prefix, subnet)]
         return max(fitting)[1] if fitting else old
 
-    def _may_lift(self, end: End, subnet: str) -> bool:
-        if not self.scope.may_change(end):
-            self.scope.note(f"{end} may not be touched: it is not lifted towards {subnet}")
-            return False
+    def _leaves_here(self, end: End, subnet: str) -> bool:
         way = self.live.leaves_by(end, subnet)
         if way != end.interface:
             how = f"by {way}" if way else "not at all"

@@ -7,7 +7,7 @@ from typing import Any
 from .errors import JumboError
 from .intent_types import End
 from .live import Live
-from .routes import network
+from .routes import canonical, network
 from .steps import Change, Plan, Step
 
 PROBES = ("rack_receive", "cross_rack")
@@ -43,13 +43,16 @@ def check_rules(plan: Plan, live: Live) -> None:
     """Raise NotProven where a step stands in the wrong place or a change touches what it must not."""
     seen: set[str] = set()
     started: set[tuple[str, str]] = set()
+    known: set[tuple[str, str, str]] = set()
     for step in plan.steps:
         _check_place(step, seen)
         seen.add(step.id)
         _check_domains(step, live)
         _check_senders(step, live)
         for change in step.changes:
-            _check_object(step, change, live)
+            if (change.host, change.interface, change.field) not in known:
+                known.add((change.host, change.interface, change.field))
+                _check_object(step, change, live)
             _check_route(step, change, live)
             if change.field == "ip_mtu" and (change.host, change.object) not in started:
                 started.add((change.host, change.object))
@@ -132,9 +135,10 @@ def _check_route(step: Step, change: Change, live: Live) -> None:
         raise _refuse(
             step, change, "this host forwards packets: pinned, it would answer transit packets with the old size"
         )
-    if change.prefix is None:
+    prefix = change.prefix
+    if prefix is None:
         return
-    prefix = change.prefix if live.subnets.within(change.prefix) else str(network(change.prefix))
+    prefix = prefix if live.subnets.within(prefix) else canonical(prefix)
     if network(prefix).prefixlen == 0:
         raise _refuse(step, change, "the default route is never lifted", "Lift explicit prefixes of jumbo segments")
     if not live.subnets.within(prefix):

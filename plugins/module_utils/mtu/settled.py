@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, Mapping
 
-from .routes import network
+from .routes import canonical
 from .steps import Change
 
 State = Dict[str, Any]
@@ -43,4 +43,4 @@ def _routes(state: State, change: Change) -> list[State]:
     routes = [route for route in state.get("routes") or () if route.get("interface") == change.interface]
     if change.prefix is None:
         return routes
-    return [route for route in routes if str(network(route["prefix"])) == str(network(change.prefix or ""))]
+    return [route for route in routes if canonical(route["prefix"]) == canonical(change.prefix or "")]
