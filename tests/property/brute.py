@@ -90,7 +90,10 @@ class World:
             elif change["field"] == "jumbo":
                 self.saved_boxes[device] = LARGE
             elif change["field"] == "persisted":
-                self.saved_routes[device][name] = dict(self.routes[device][name])
+                kept = dict(self.routes[device][name])
+                if not change["to"]:  # forgotten, whatever runs
+                    kept = {p: BASELINE if mtu is not None and mtu > BASELINE else mtu for p, mtu in kept.items()}
+                self.saved_routes[device][name] = kept
             elif change["field"] == "route_mtu" and not prefix:
                 kept = {p: m for p, m in self.routes[device][name].items() if (device, name, p) not in lifted}
                 self.saved_routes[device][name] = kept
@@ -349,7 +352,7 @@ def lost_pins(world, start, walker, whole):
 
     The port in front of a host counts always, with `whole` everybody in the segment; what began so is left out.
     """
-    sizes, began = ({f"{d}:{n}": s for d, ports in w.sizes.items() for n, s in ports.items()} for w in (world, start))
+    sizes, began = world.carried(), start.carried()
     for source in walker.hosts():
         link = sizes[source]
         near = [*walker.cables[source], *(walker.home[source]["members"] if whole else ())]

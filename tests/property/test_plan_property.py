@@ -67,7 +67,8 @@ def prepared(fabric, ports=9214):
     for end in topology.endpoints():
         for link in topology.access_links(end):
             port = link.other(link.end_on(end.device))
-            found[port.device]["interfaces"][port.interface].update(ip_mtu=ports, persisted_mtu=ports)
+            told = found[port.device]["interfaces"][port.interface]
+            told.update({"ip_mtu": ports, "persisted_mtu": ports} if told["ip_mtu"] is not None else {})
     return hosts, intent, topology, found
 
 
@@ -97,7 +98,9 @@ def test_limits_and_stops_leave_provable_plans(fabric, data):
     rest = make_plan(intent, topology, half)
     prove(rest, intent, topology, half)
     assert judge(rest.as_dict(), half, hosts) == []
-    since = data.draw(st.integers(0, done))  # a failed wave, or a stage, is taken back alone
+    waves = [(step.stage, step.wave) for step in first.steps[:done]]
+    begins = [index for index, wave in enumerate(waves) if not index or wave != waves[index - 1]]
+    since = data.draw(st.sampled_from(begins or [0]))  # a failed wave, or a stage, is taken back alone
     back = way_back(first.steps[since:done], topology)
     prove(Plan(back), intent, topology, half, way_back=True)
     assert judge(Plan(back).as_dict(), half, hosts) == []
@@ -122,7 +125,7 @@ def wanted_otherwise(data, hosts):
 
 
 @SLOW
-@given(fabrics(leafs=3), st.data())
+@given(fabrics(leafs=3, routers=("linux",)), st.data())  # a firewall keeps all of it high
 def test_what_is_wanted_smaller_comes_down_and_what_is_wanted_larger_goes_up(fabric, data):
     intent, topology, found = wanted_otherwise(data, fabric[0])
     plan = make_plan(intent, topology, found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .adjacency import ADJACENCY
+from .curves import UNBOUNDED
 from .intent_types import End, Link, Segment, natural_key
 from .scope import LinkTarget, Scope
 from .senders import Sender, Senders
@@ -15,7 +16,7 @@ from .senders import Sender, Senders
 
 @dataclass(frozen=True)
 class HighLink:
-    """A routed link, what it shall carry, and its ends to change: those above that; with an IGP both come to it."""
+    """A routed link, what it shall carry, and its ends that are above that."""
 
     target: LinkTarget
     ends: tuple[End, ...]
@@ -49,8 +50,9 @@ class High:
     def _ends_above(self, target: LinkTarget) -> list[End]:
         sizes = {end: self.scope.live.ip_mtu(end) for end in map(self.topology.logical, target.link.ends)}
         above = [end for end, size in sizes.items() if (size or 0) > target.ip_mtu]
-        equal = above and target.link.routing in ADJACENCY
-        return [end for end, size in sizes.items() if size != target.ip_mtu] if equal else above
+        # With an IGP both ends change in one step: where one is still to be raised, the other comes down then.
+        later = target.link.routing in ADJACENCY and min(size or 0 for size in sizes.values()) < target.ip_mtu
+        return [] if later else above
 
     def leave(self, reason: str) -> None:
         """Note that all of it stays as it is."""
@@ -91,6 +93,9 @@ class High:
             foreign = not member.managed and (member.ip_mtu or 0) > segment.ip_mtu
             if foreign and not self.scope.intent.waived("unmanaged_member", str(member), member.device, segment.name):
                 return f"{member} is not managed and may send {member.ip_mtu}"
+        firewall = self._firewall_above(segment.ip_mtu)
+        if firewall:
+            return firewall
         return self._stuck(next(senders.stuck(segment.ip_mtu, [segment]), None))
 
     def _link_obstacle(self, high: HighLink, senders: Senders) -> str | None:
@@ -98,11 +103,36 @@ class High:
         if untouchable:
             return untouchable
         limit = self.scope.inner(high.target.ip_mtu)
+        firewall = self._firewall_above(limit)
+        if firewall:
+            return firewall
+        gateway = self._gateway_across(high.link, limit)
+        if gateway:
+            return f"{gateway} stays above that and sends across it to its own segment"
         for source in self.topology.jumbo_segments():
             targets = [s for s in self.topology.jumbo_segments() if high.link in self._between(source, s)]
             found = next(senders.stuck(limit, targets, source), None)
             if found:
                 return self._stuck(found)
+        return None
+
+    def _firewall_above(self, limit: int) -> str | None:
+        """Return which firewall reassembles and so sends up to its own size, whatever its senders are pinned to."""
+        ports = [self.topology.logical(port) for link in self.topology.uplinks() for port in link.ends]
+        for port in [*ports, *(g for s in self.topology.jumbo_segments() for g in self.topology.gateways(s))]:
+            size = self.scope.live.ip_mtu(port) or 0
+            if size > limit and self.scope.reassembles(port.device):
+                return f"{port} reassembles and may send {size}; lower it by hand first"
+        return None
+
+    def _gateway_across(self, link: Link, limit: int) -> End | None:
+        """Return a gateway of a stretched segment that stays at more than `limit` and reaches its members by a link."""
+        for segment in self.topology.jumbo_segments():
+            if len(self.topology.units_in(segment)) > 1 and link in self._between(segment, segment):
+                coming = segment.ip_mtu if segment in self.segments else UNBOUNDED
+                for end in self.topology.gateways(segment):
+                    if min(self.scope.live.ip_mtu(end) or 0, coming) > limit:
+                        return end
         return None
 
     def _between(self, source: Segment, target: Segment) -> list[Link]:

@@ -114,14 +114,17 @@ def _ends(planner: Planner, link: Link) -> list[End]:
 
 
 def _work_on(planner: Planner, target: LinkTarget) -> LinkWork:
-    changes = []
-    for end in _ends(planner, target.link):
-        size = planner.live.ip_mtu(end)
-        if size is not None and size < target.ip_mtu:
-            changes.append(planner.scope.size_change(end, target.ip_mtu, target.link.tagging))
-        elif size is not None and size > target.ip_mtu and LOWER not in planner.intent.stages:
+    """Return what a link lacks: ends below its target, and with them an end above it where an IGP needs both equal."""
+    sizes = {end: planner.live.ip_mtu(end) for end in _ends(planner, target.link)}
+    lowers = LOWER in planner.intent.stages
+    todo = [end for end, size in sizes.items() if size is not None and size < target.ip_mtu]
+    if todo and lowers and target.link.routing in ADJACENCY:
+        todo = [end for end, size in sizes.items() if size != target.ip_mtu]
+    for end, size in sizes.items():
+        if size is not None and size > target.ip_mtu and not lowers:
             text = f"{end} is at {size}, above the {target.ip_mtu} that {target.link} shall carry: it is left as it is"
             planner.scope.note(text)
+    changes = [planner.scope.size_change(end, target.ip_mtu, target.link.tagging) for end in todo]
     return LinkWork(target, tuple(changes))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
-from unit.mtu.fabric import all_changes, applied, changes, inventory, load, planned, states
+from unit.mtu.fabric import all_changes, applied, changes, inventory, load, planned, states, stretched, with_borders
 
 
 def raised(hosts=None, change=None, **wanted):
@@ -186,6 +186,40 @@ def test_a_sender_towards_others_only_does_not_keep_this_one():
     assert plan.step("lower.1.lift") is not None
     assert "h6" not in {c.host for s in plan.steps for c in s.changes}
     prove(plan, intent, topology, found)
+
+
+def test_a_gateway_that_stays_keeps_the_links_that_its_stretched_segment_crosses():
+    intent, topology, found = raised(stretched(), jumbo_ip_mtu=4000, jumbo_underlay_ip_mtu=4100)
+    plan = make_plan(intent, topology, found, frozenset(intent.devices) - {"leaf1"})
+    assert not [c for s in plan.steps for c in s.changes if c.host.startswith(("spine", "leaf"))]
+    assert "leaf1:Vlan10 stays above that and sends across it to its own segment" in notes_of(plan)
+    prove(plan, intent, topology, found)
+
+
+def test_a_firewall_that_may_send_more_keeps_everything_high_and_is_named():
+    intent, topology, found = raised(
+        with_borders(inventory(), 1, "opnsense"), jumbo_ip_mtu=4000, jumbo_underlay_ip_mtu=4100
+    )
+    plan = make_plan(intent, topology, found)
+    prove(plan, intent, topology, found)
+    assert [s for s in plan.steps if s.stage == "lower"] == []
+    assert "border1:" in notes_of(plan)
+    assert "reassembles and may send 9000; lower it by hand first" in notes_of(plan)
+
+
+def test_an_igp_link_whose_other_end_is_still_small_is_made_equal_when_that_one_is_raised():
+    hosts = inventory(jumbo_underlay_ip_mtu=9100)
+    hosts["h1"]["variables"]["jumbo_links"][0]["routing"] = "isis"
+
+    def differ(found):
+        found["leaf1"]["interfaces"]["Ethernet1"].update(ip_mtu=9214, persisted_mtu=9214)
+
+    plan = planned(hosts, change=differ)
+    assert not [s for s in plan.steps if s.stage == "lower"]
+    link = next(s for s in plan.steps if s.phase == "link" and s.changes)
+    sizes = {(c.host, c.object): (c.before, c.to) for c in link.changes if c.object == "Ethernet1"}
+    assert sizes["leaf1", "Ethernet1"] == (9214, 9100)
+    assert sizes["spine1", "Ethernet1"] == (1500, 9100)
 
 
 @pytest.mark.parametrize(
