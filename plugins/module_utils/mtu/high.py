@@ -152,6 +152,9 @@ class High:
         """Return {segment: the most that hosts of `source` may send to it from now on} for all that comes down."""
         if source.name not in self._limits:
             found = {segment.name: segment.ip_mtu for segment in self.segments}
+            if source in self.segments:  # their own links come down: all that is lifted there is bound first
+                old = self.scope.intent.baseline_ip_mtu
+                found = {segment.name: old for segment in self.topology.jumbo_segments()}
             for target in self.topology.jumbo_segments() if self.links else ():
                 between = set(self._between(source, target))
                 sizes = [self.scope.inner(high.target.ip_mtu) for high in self.links if high.link in between]

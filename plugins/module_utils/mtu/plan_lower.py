@@ -98,10 +98,16 @@ def _lower_hosts(planner: Planner, row: Row, segments: Sequence[Segment]) -> Non
     """Append the hosts' own links, last: nothing larger is sent to them any more."""
     work = {end: s.ip_mtu for s in segments for end in _above(planner, s, planner.hosts([s]))}
     for batch in _by_rack(planner, work):
-        changes = [planner.scope.size_change(end, work[end]) for end in batch]
+        # The pin is there already: asked for again, it is kept by the guard of this change.
+        changes = [c for end in batch for c in (_kept(planner, end), planner.scope.size_change(end, work[end]))]
         here = [segment for segment in segments if set(planner.hosts([segment])) & set(batch)]
         gate = planner.gate("rack_receive", planner.near_pairs(here), [planner.intent.baseline_ip_mtu])
         row.add("host_link", changes, gate, "Senders are pinned and gateways are lowered: nothing larger comes.")
+
+
+def _kept(planner: Planner, end: End) -> Change:
+    old = _old(planner, end)
+    return Change(end.device, end.interface, "route_mtu", old, old)
 
 
 def _above(planner: Planner, segment: Segment, ends: Iterable[End]) -> list[End]:

@@ -58,7 +58,7 @@ def test_senders_come_first_then_gateways_then_links_then_hosts():
     assert {(c.field, c.before, c.to) for c in lower[1].changes} == {("persisted", True, False)}
     assert {(c.object, c.before, c.to) for c in lower[2].changes} == {("Vlan10", 9000, 4000)}
     assert {(c.before, c.to) for step in lower[3:5] for c in step.changes} == {(9214, 4100)}
-    assert {(c.object, c.before, c.to) for c in lower[5].changes} == {("eth1", 9000, 4000)}
+    assert {(c.field, c.before, c.to) for c in lower[5].changes} == {("route_mtu", 1500, 1500), ("ip_mtu", 9000, 4000)}
     assert [step.gate and step.gate.name for step in lower] == [None, None, "gateway", "leg", "leg", "rack_receive"]
 
 
@@ -82,12 +82,19 @@ def test_one_segment_comes_down_and_every_sender_towards_it_is_pinned_to_it_alon
     plan = make_plan(intent, topology, found)
     prove(plan, intent, topology, found)
     pinned = {(c.host, c.prefix) for c in plan.step("lower.1.lift").changes}
-    assert pinned == {(f"h{n}", "10.10.1.0/24") for n in range(1, 7)}
+    own = {(host, f"10.10.{n}.0/24") for host in ("h1", "h2") for n in (1, 2, 3)}  # whose links come down
+    assert pinned == own | {(f"h{n}", "10.10.1.0/24") for n in range(3, 7)}
     assert changes(plan, "lower.2.svi") == [("leaf1", "Vlan10", "ip_mtu", 9000, 4000)]
-    assert [(c.host, c.to) for c in plan.step("lower.3.host_link").changes] == [("h1", 4000), ("h2", 4000)]
+    assert [(c.host, c.to) for c in plan.step("lower.3.host_link").changes] == [
+        ("h1", 1500),
+        ("h1", 4000),
+        ("h2", 1500),
+        ("h2", 4000),
+    ]
     again = {(c.host, c.prefix, c.to) for s in plan.steps if s.stage != "lower" for c in s.changes if c.prefix}
     assert ("h3", "10.10.1.0/24", 4000) in again
-    assert ("h1", "10.10.2.0/24", 4000) not in again  # its lifts to others stay: its own link bounds them
+    assert ("h1", "10.10.2.0/24", 4000) in again
+    assert not [each for each in again if each[0] == "h3" and each[1] != "10.10.1.0/24"]
 
 
 def test_one_segment_comes_down_while_another_goes_up():
