@@ -80,7 +80,7 @@ class World:
         return not any(self.is_shut(one) for one in (end, self.sessions[end]))
 
     def is_shut(self, end: End) -> bool:
-        return bool(self.devices[end.device].state["interfaces"][end.interface].get("shut"))
+        return bool(self.devices[end.device].state["interfaces"][end.interface].get("drained"))
 
     def drained(self) -> list[str]:
         return [str(end) for end in self.sessions if self.is_shut(end)]
@@ -190,6 +190,7 @@ class DoubleDriver:
         return state
 
     def _tell_session(self, end: End, port: dict[str, Any]) -> None:
+        port.pop("drained", None)  # that a session is down by our hand, no device can tell
         up = self.world.is_up(end)
         state, routes = ("established", 4) if up else ("idle", 0)
         told = {"protocol": "bgp", "neighbour": str(self.world.sessions[end]), "since": None}
@@ -277,7 +278,7 @@ class DoubleDriver:
         if change["field"] == "ip_mtu":
             return bool(device.state["interfaces"][name]["ip_mtu"] == change["to"])
         if change["field"] == "drained":
-            return bool(device.state["interfaces"][name].get("shut")) is change["to"]
+            return bool(device.state["interfaces"][name].get("drained")) is change["to"]
         routes = [r for r in device.state["routes"] if r["interface"] == name and prefix in ("", r["prefix"])]
         return any(route["mtu"] == change["to"] for route in routes)
 

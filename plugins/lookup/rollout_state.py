@@ -15,7 +15,7 @@ description:
 options:
   _terms:
     description:
-      - Names of stages (C(canary), C(leaf), C(fabric), C(soak)); without any, the whole state is returned.
+      - Names of stages (C(lower), C(canary), C(leaf), C(fabric), C(soak)); without any, the whole state is returned.
     type: list
     elements: str
 """

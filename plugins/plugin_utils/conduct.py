@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.journal import Journal
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_phases
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_order
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.traits import traits_of
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Handle
@@ -51,42 +51,11 @@ def lowering_groups(
 
     `applied`: {(step, host): handle}, oldest first; `steps`: {step id: phase}.
     """
-    phases = lowering_phases((change for handle in applied.values() for change in handle["changes"]), topology)
-    drained = _drained_waves(applied, steps)
-    if drained and "link" not in phases:  # what is drained and undrained again leaves no change, but steps
-        phases.insert(next((n for n, phase in enumerate(phases) if phase in AFTER_LINKS), len(phases)), "link")
-    for phase in phases:
-        here = (step for step in steps if steps[step] == phase and _wave_of(step) not in drained)
-        yield from _apart(_of_step(applied, here), topology)
-        for wave in drained if phase == "link" else ():
-            for link_phase in LINK_PHASES:
-                part = (step for step in steps if steps[step] == link_phase and _wave_of(step) == wave)
-                yield from _apart(_of_step(applied, part), topology)
-
-
-LINK_PHASES = ("undrain", "link", "drain")
-"""The steps of a wave whose links are drained, as they are taken back: drained again, lowered, undrained."""
-
-AFTER_LINKS = ("host_link", "l2")
-
-
-def _wave_of(step: str) -> str:
-    return step.rpartition(".")[0]
-
-
-def _drained_waves(applied: Iterable[tuple[str, str]], steps: Mapping[str, str]) -> list[str]:
-    """Return the waves with links that were drained, the newest first: one plane after the other goes back."""
-    found = dict.fromkeys(_wave_of(step) for step, _host in applied if steps[step] in ("drain", "undrain"))
-    return list(found)[::-1]
-
-
-def _of_step(applied: Mapping[tuple[str, str], Handle], chosen: Iterable[str]) -> dict[str, list[str]]:
-    """Return {step: its hosts} of some steps, the newest first."""
-    wanted, of_step = set(chosen), dict[str, list[str]]()
+    hosts: dict[str, list[str]] = {}
     for step, host in reversed(list(applied)):
-        if step in wanted:
-            of_step.setdefault(step, []).append(host)
-    return of_step
+        hosts.setdefault(step, []).append(host)
+    for group in lowering_order({step: steps[step] for step in reversed(hosts)}, hosts, topology):
+        yield from _apart({step: hosts[step] for step in group}, topology)
 
 
 def _apart(of_step: Mapping[str, list[str]], topology: Topology) -> list[dict[str, list[str]]]:

@@ -87,9 +87,9 @@ class _Stopped:
             self._segments.setdefault((exposure["class"], exposure["ip_mtu"]), {})[exposure["segment"]] = None
         for change in step["changes"]:
             host = change["host"]
-            if change["field"] == "route_mtu" and " " in change["object"]:
+            if change["field"] == "route_mtu" and " " in change["object"] and change["to"] > change["from"]:
                 self._lifted[host] = max(self._lifted.get(host, 0), change["to"])
-            if change["field"] == "persisted":
+            if change["field"] == "persisted" and change["to"]:
                 self._persisted.add(host)
 
     def lines(self) -> list[str]:

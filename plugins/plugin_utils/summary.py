@@ -106,7 +106,8 @@ def back_line(change: Mapping[str, Any]) -> str:
     """Return one change the other way round: `leaf1 Vlan10: 9000 -> 1500`."""
     what_now = f"{change['to']} -> {change['from']}"
     if change["field"] == "route_mtu":
-        what_now = f"pinned at {change['from']}" if " " in change["object"] else "routes as they were before the pin"
+        pinned = f"{'pinned at' if change['from'] and change['from'] < change['to'] else 'lifted to'} {change['from']}"
+        what_now = pinned if " " in change["object"] else "routes as they were before the pin"
     if change["field"] == "persisted":
         what_now = "out of the boot configuration"
     if change["field"] == "drained":

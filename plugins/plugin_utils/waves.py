@@ -34,7 +34,7 @@ NOBODY = ["!all"]
 CONDUCTED = ("reload", "drain", "link", "undrain", "soak", "persist")
 """Phases that one process conducts on all their devices at once; the others are per-host tasks in serial batches."""
 
-SERIAL = {"fabric": ("lift",)}
+SERIAL: Mapping[str, tuple[str, ...]] = {"fabric": ("lift",), "lower": ()}
 """The phases that the batches of a stage have tasks for, where these are not all; waves with others are conducted."""
 
 State = dict[str, Any]
@@ -92,7 +92,8 @@ def conducted_waves(stage: str, waves: Sequence[Mapping[str, Any]]) -> list[int]
     """Return the numbers of the waves that are conducted; they run before the serial ones, in order.
 
     A host is in one batch of a play at most. Where waves share hosts (a rack with two segments), where a serial wave
-    would come before a conducted one, or has no host, all of the stage is conducted.
+    would come before a conducted one, or has no host, all of the stage is conducted. So is the stage that lowers: its
+    steps have an order across hosts.
     """
     batches = SERIAL.get(stage, PHASES)
     conducted = [

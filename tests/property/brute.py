@@ -94,7 +94,10 @@ class World:
             elif change["field"] == "jumbo":
                 self.saved_boxes[device] = LARGE
             elif change["field"] == "persisted":
-                self.saved_routes[device][name] = dict(self.routes[device][name])
+                kept = dict(self.routes[device][name])
+                if not change["to"]:  # forgotten, whatever runs
+                    kept = {p: BASELINE if mtu is not None and mtu > BASELINE else mtu for p, mtu in kept.items()}
+                self.saved_routes[device][name] = kept
             elif change["field"] == "route_mtu" and not prefix:
                 kept = {p: m for p, m in self.routes[device][name].items() if (device, name, p) not in lifted}
                 self.saved_routes[device][name] = kept
@@ -129,6 +132,10 @@ def states_of_step(world, changes, lifted):
     for host in hosts:  # confirms come one device after the other
         after.confirm([c for c in changes if c["host"] == host], lifted)
         yield f"confirmed up to {host}", after.copy()
+        late = after.copy()  # the timers of all others fire before their confirm arrives
+        for change in reversed([c for c in changes if c["host"] in hosts[hosts.index(host) + 1 :]]):
+            late.apply({**change, "to": change["from"]})
+        yield f"timers fired after {host}", late
 
 
 def subsets(lengths):
@@ -363,11 +370,27 @@ def sessions(walker, sizes, drained):
                 yield f"session {' - '.join(ends)} sends {size} from {port}: {entry} has {sizes[entry]}"
 
 
-def look(name, happened, world, walker):
+def lost_pins(world, start, walker, whole):
+    """Yield sentences about hosts that would send into something smaller of their own segment without their pins.
+
+    The port in front of a host counts always, with `whole` everybody in the segment; what began so is left out.
+    """
+    sizes, began = world.carried(), start.carried()
+    for source in walker.hosts():
+        link = sizes[source]
+        near = [*walker.cables[source], *(walker.home[source]["members"] if whole else ())]
+        for end in near if link > BASELINE else ():
+            if sizes[end] < link and not (began[source] >= link > began[end]):
+                yield f"{source} without its pins sends {link}: {end} has {sizes[end]}"
+
+
+def look(name, happened, world, walker, start, whole=False):
     """Return the faults of a world and of each reboot in it."""
     found = [f"{name} ({happened}): {fault}" for fault in faults(world, walker)]
+    found += [f"{name} ({happened}): {fault}" for fault in lost_pins(world, start, walker, whole)]
     for device, again in world.reboots():
-        found += [f"{name} ({happened}, {device} rebooted): {fault}" for fault in faults(again, walker, device)]
+        both = [*faults(again, walker, device), *lost_pins(again, start, walker, whole)]
+        found += [f"{name} ({happened}, {device} rebooted): {fault}" for fault in both]
     return found
 
 
@@ -380,13 +403,16 @@ def judge(plan, states, hosts):
         for c in step["changes"]
         if " " in c["object"] and c["to"] > BASELINE
     }
+    start = world.copy()
     sizes = world.carried()
     cables = [(port, entry) for far in walker.neighbours.values() for port, entry, _there in far]
     walker.uneven = {(port, entry) for port, entry in cables if sizes[port] > sizes[entry]}
-    found = look("before", "as it is", world, walker)
-    for step in plan["steps"]:
+    found = look("before", "as it is", world, walker, start)
+    for index, step in enumerate(plan["steps"]):
         found = found or down(step, walker)
         for happened, candidate in states_of_step(world, step["changes"], lifted):
-            found = found or look(step["id"], happened, candidate, walker)
+            found = found or look(step["id"], happened, candidate, walker, start)
             world = candidate if happened.startswith("confirmed") else world
+        if step["stage"] not in {"back", *(later["stage"] for later in plan["steps"][index + 1 :])}:
+            found = found or look(step["id"], "the end of its stage", world, walker, start, whole=True)
     return found

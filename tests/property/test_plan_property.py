@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.detours import lost_without
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_plan, lowering_steps
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import way_back
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
 from hypothesis import HealthCheck, Phase, assume, given, settings
@@ -62,19 +62,24 @@ def routed(draw, racks, shared):
     )
 
 
-def prepared(fabric):
+def prepared(fabric, ports=9214):
     hosts, underlay = fabric
     intent, topology = load(hosts)
     found = states(intent, underlay)
     if len(hosts) % 3 == 0 and "persistence" in found.get("border1", {}):
         found["border1"].update(persistence=None)
+    for end in topology.endpoints():
+        for link in topology.access_links(end):
+            port = link.other(link.end_on(end.device))
+            told = found[port.device]["interfaces"][port.interface]
+            told.update({"ip_mtu": ports, "persisted_mtu": ports} if told["ip_mtu"] is not None else {})
     return hosts, intent, topology, found
 
 
 @SLOW
 @given(fabrics(), st.data())
 def test_every_plan_satisfies_the_judge(fabric, data):
-    hosts, intent, topology, found = prepared(fabric)
+    hosts, intent, topology, found = prepared(fabric, data.draw(st.sampled_from([1500, 9214])))
     for device in data.draw(st.lists(st.sampled_from(sorted(found)), max_size=1)):
         for port in found[device]["interfaces"].values():
             port["max_ip_mtu"] = data.draw(st.sampled_from([9050, 9194, 9214]))
@@ -84,7 +89,7 @@ def test_every_plan_satisfies_the_judge(fabric, data):
 
 
 @SLOW
-@given(fabrics(igp=False, routers=("linux",), sessions=False), st.data())  # the way back neither drains nor knows pf
+@given(fabrics(routers=("linux",), sessions=False), st.data())  # the way back does not begin with firewalls
 def test_limits_and_stops_leave_provable_plans(fabric, data):
     hosts, intent, topology, found = prepared(fabric)
     outside = data.draw(st.sets(st.sampled_from(sorted(intent.devices)), max_size=3))
@@ -97,9 +102,60 @@ def test_limits_and_stops_leave_provable_plans(fabric, data):
     rest = make_plan(intent, topology, half)
     prove(rest, intent, topology, half)
     assert judge(rest.as_dict(), half, hosts) == []
-    back = lowering_steps(lowering_plan(changes, topology))
-    prove(Plan(back), intent, topology, half)
+    waves = [(step.stage, step.wave) for step in first.steps[:done]]
+    begins = [index for index, wave in enumerate(waves) if not index or wave != waves[index - 1]]
+    since = data.draw(st.sampled_from(begins or [0]))  # a failed wave, or a stage, is taken back alone
+    back = way_back(first.steps[since:done], topology)
+    prove(Plan(back), intent, topology, half, way_back=True)
     assert judge(Plan(back).as_dict(), half, hosts) == []
+
+
+def wanted_otherwise(data, hosts):
+    """Raise a fabric, then want some of it smaller and some larger, with hosts that somebody has unpinned meanwhile."""
+    variables = hosts["spine1"]["variables"]
+    jumbo = [segment for segment in variables["jumbo_segments"] if segment["role"] == "jumbo"]
+    for segment in jumbo:
+        segment["ip_mtu"] = data.draw(st.sampled_from([1500, 4000, 9000]))
+    _hosts, intent, topology, found = prepared((hosts, 1500))
+    first = make_plan(intent, topology, found)
+    after = applied(found, [c for step in first.as_dict()["steps"] for c in step["changes"]])
+    for segment in jumbo:
+        segment["ip_mtu"] = data.draw(st.sampled_from([1500, 4000, 9000]))
+    largest = max(segment["ip_mtu"] for segment in jumbo)
+    variables["jumbo_ip_mtu"] = max(largest, 1500)
+    variables["jumbo_underlay_ip_mtu"] = data.draw(st.sampled_from([largest, min(largest + 100, 9214), 9214]))
+    intent, topology = load(hosts)
+    return intent, topology, after
+
+
+@SLOW
+@given(fabrics(leafs=3, routers=("linux",)), st.data())  # a firewall keeps all of it high
+def test_what_is_wanted_smaller_comes_down_and_what_is_wanted_larger_goes_up(fabric, data):
+    intent, topology, found = wanted_otherwise(data, fabric[0])
+    plan = make_plan(intent, topology, found)
+    prove(plan, intent, topology, found)
+    assert judge(plan.as_dict(), found, fabric[0]) == []
+    after = applied(found, [c for step in plan.as_dict()["steps"] for c in step["changes"]])
+    assert make_plan(intent, topology, after).steps == ()
+    for segment in topology.jumbo_segments():
+        ends = [*topology.hosts_in(segment), *topology.gateways(segment)]
+        assert {after[end.device]["interfaces"][end.interface]["ip_mtu"] for end in ends} == {segment.ip_mtu}
+    done = data.draw(st.integers(0, len(plan.steps)))
+    half = applied(found, [c for step in plan.as_dict()["steps"][:done] for c in step["changes"]])
+    back = Plan(way_back(plan.steps[:done], topology))
+    prove(back, intent, topology, half, way_back=True)
+    assert judge(back.as_dict(), half, fabric[0]) == []
+
+
+@SLOW
+@given(fabrics(leafs=3), st.data())
+def test_who_may_not_be_touched_keeps_high_what_he_can_reach(fabric, data):
+    intent, topology, found = wanted_otherwise(data, fabric[0])
+    outside = data.draw(st.sets(st.sampled_from(sorted(intent.devices)), min_size=1, max_size=2))
+    plan = make_plan(intent, topology, found, frozenset(intent.devices) - outside)
+    assert not {c.host for step in plan.steps for c in step.changes} & outside
+    prove(plan, intent, topology, found)
+    assert judge(plan.as_dict(), found, fabric[0]) == []
 
 
 @SLOW
@@ -168,12 +224,31 @@ def lift_more(plan, data):
     return Plan(tuple(replace(s, changes=(*s.changes, wrong)) if s is step else s for s in plan.steps))
 
 
-@settings(max_examples=20, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
-@given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more]), st.data())
+def merge(plan, data):
+    """Make one step of two, so that something is used before what it needs is confirmed and persisted."""
+    index = data.draw(st.integers(0, len(plan.steps) - 2))
+    one, other = plan.steps[index : index + 2]
+    both = replace(other, changes=(*one.changes, *other.changes), gate=other.gate or one.gate)
+    return Plan(in_a_row([*plan.steps[:index], both, *plan.steps[index + 2 :]]))
+
+
+def move(plan, data):
+    """Put a step anywhere else: a gateway before its hosts, a host before its port, a pin after what it is for."""
+    order = list(plan.steps)
+    step = order.pop(data.draw(st.integers(0, len(order) - 1)))
+    order.insert(data.draw(st.integers(0, len(order))), step)
+    return Plan(in_a_row(order))
+
+
+@settings(max_examples=24, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
+@given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more, merge, move]), st.data())
 def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
-    hosts, intent, topology, found = prepared(fabric)
+    hosts, intent, topology, found = prepared(fabric, data.draw(st.sampled_from([1500, 9214])))
+    if data.draw(st.booleans()):
+        intent, topology, found = wanted_otherwise(data, hosts)
     plan = make_plan(intent, topology, found)
-    assume(any(step.phase == "lift" for step in plan.steps))  # a border that forgets may leave everything out
+    # A border that forgets may leave everything out.
+    assume(any(step.phase == "lift" for step in plan.steps) and len(plan.steps) > 1)
     spoilt = spoil(plan, data)
     assume(spoilt != plan)
     if not judge(spoilt.as_dict(), found, hosts):

@@ -194,25 +194,33 @@ def _is_lift(change: Change, live: Live) -> bool:
 
 
 def _check_step(step: Step, live: Live, coverage: Coverage) -> None:
-    known: dict[Any, str | None] = {}
+    lifts: dict[tuple[str, str], list[Change]] = {}
     for change in step.changes:
-        end = End(change.host, change.interface)
-        source = live.topology.segment_of(end)
-        if source is None or not _is_lift(change, live):
+        if _is_lift(change, live):
+            lifts.setdefault((change.host, change.interface), []).append(change)
+    known: dict[Any, str | None] = {}
+    for end, its in ((End(*place), some) for place, some in lifts.items()):
+        source, proven = live.topology.segment_of(end), coverage.proven(str(end))
+        if source is None:
             continue
-        targets = live.subnets.segments(change.prefix or "")
-        if all(live.topology.hosts_in(target) == [end] for target in targets[:2]):
-            continue  # nobody else is there
-        key = (source.name, change.prefix, change.to)  # hosts of one segment differ in their own probes only
-        if key not in known:
-            known[key] = coverage.missing(source, targets, change.to)
-        missing = known[key] or (str(end) if coverage.proven(str(end)) < change.to else None)
-        if missing:
-            raise NotProven(
-                f"{step.id}: no step that this one needs proves {missing} at {change.to} before it is used: {end} is"
-                f" lifted towards {change.prefix}",
-                step=step.id,
-                host=change.host,
-                object=change.object,
-                advice="Probe first: the gates rack_receive and cross_rack do",
-            )
+        for change in its:
+            targets = live.subnets.segments(change.prefix or "")
+            if all(live.topology.hosts_in(target) == [end] for target in targets[:2]):
+                continue  # nobody else is there
+            key = (source.name, change.prefix, change.to)  # hosts of one segment differ in their own probes only
+            if key not in known:
+                known[key] = coverage.missing(source, targets, change.to)
+            missing = known[key] or (str(end) if proven < change.to else None)
+            if missing:
+                raise _unproven(step, change, missing)
+
+
+def _unproven(step: Step, change: Change, missing: str) -> NotProven:
+    return NotProven(
+        f"{step.id}: no step that this one needs proves {missing} at {change.to} before it is used:"
+        f" {change.host}:{change.interface} is lifted towards {change.prefix}",
+        step=step.id,
+        host=change.host,
+        object=change.object,
+        advice="Probe first: the gates rack_receive and cross_rack do",
+    )

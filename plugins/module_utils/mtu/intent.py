@@ -38,7 +38,7 @@ def read_intent(hosts: Hosts) -> Intent:
     `hosts`: {name: {"platform", "groups", "variables": {"jumbo_*": ...}}}. All sizes are bytes of IP packet. Raises
     InvalidIntent with every problem found, each naming host, variable, value, the allowed values and what to do.
     """
-    problems = Problems()
+    problems, hosts = Problems(), {name: hosts[name] for name in sorted(hosts)}
     devices = _devices(hosts, problems)
     values = {name: _scalar(hosts, name, problems) for name in SCALARS}
     lists = {name: _shared(hosts, name, problems) for name in LISTS}
@@ -50,8 +50,7 @@ def read_intent(hosts: Hosts) -> Intent:
 
 def _devices(hosts: Hosts, problems: Problems) -> dict[str, Device]:
     devices = {}
-    for name in sorted(hosts):
-        entry = hosts[name]
+    for name, entry in hosts.items():
         variables = entry.get("variables") or {}
         platform = entry.get("platform")
         if platform not in PLATFORMS:
@@ -71,7 +70,7 @@ def _shared(hosts: Hosts, variable: str, problems: Problems) -> tuple[str, Any]:
 
     The host is "" where all see the same: what is wrong with a fabric-wide value is no host's fault.
     """
-    seen = [(str(name), (hosts[name].get("variables") or {}).get(variable)) for name in sorted(hosts)]
+    seen = [(str(name), (entry.get("variables") or {}).get(variable)) for name, entry in hosts.items()]
     first = next(((name, value) for name, value in seen if value is not None), None)
     if first is None:
         return ("", None)
@@ -100,9 +99,9 @@ def _scalar(hosts: Hosts, variable: str, problems: Problems) -> Any:
 def _excluded(hosts: Hosts, problems: Problems) -> tuple[str, ...]:
     """Return "device:pattern" texts; an entry without a device means the host that sees it."""
     excluded = set()
-    for name in sorted(hosts):
+    for name, host in hosts.items():
         where = Where(problems, str(name), "jumbo_excluded_interfaces")
-        for entry in items(where, (hosts[name].get("variables") or {}).get("jumbo_excluded_interfaces", [])):
+        for entry in items(where, (host.get("variables") or {}).get("jumbo_excluded_interfaces", [])):
             pattern = text(where, entry, "an interface")
             if pattern:
                 excluded.add(pattern if pattern.partition(":")[0] in hosts else f"{name}:{pattern}")
@@ -223,6 +222,16 @@ def _check_underlay(intent: Intent, problems: Problems) -> None:
 
 def _check_sizes(intent: Intent, problems: Problems) -> None:
     _check_underlay(intent, problems)
+    for segment in intent.segments:
+        if segment.role == "jumbo" and segment.ip_mtu < intent.baseline_ip_mtu <= intent.ip_mtu:
+            problems.add(
+                "this segment is wanted below the baseline, which all of the fabric carries",
+                object=segment.name,
+                variable="jumbo_segments",
+                wish=segment.ip_mtu,
+                limit=f"{intent.baseline_ip_mtu}-{intent.ip_mtu}",
+                advice="Correct its ip_mtu; if it really carries less today, lower jumbo_baseline_ip_mtu",
+            )
     if intent.baseline_ip_mtu > intent.ip_mtu:
         problems.add(
             "the baseline is above the target",

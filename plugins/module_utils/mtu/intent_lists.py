@@ -117,10 +117,25 @@ def read_lags(where: Where, value: Any, devices: Collection[str]) -> tuple[Lag, 
         ports = [End(str(device), port) for port in members if port]
         for port in ports:
             if port in used:
-                here.bad(f"the port {port} is in two LAGs", port.interface, "one LAG")
+                here.bad(f"the port {port} is in two LAGs", port.interface, "one LAG", "Take it out of one of them")
             used.add(port)
         lags.append(Lag(str(device), name, tuple(port.interface for port in ports)))
+    _check_names(where, lags, used)
     return tuple(lags)
+
+
+def _check_names(where: Where, lags: list[Lag], ports: set[End]) -> None:
+    """Refuse a name that two LAGs of a device have, and a LAG in a LAG (or in itself)."""
+    seen: set[End] = set()
+    for end in (End(lag.device, lag.name) for lag in lags):
+        here = where.inside(str(end))
+        if end in seen:
+            here.bad(
+                "two LAGs of this device have this name", end.interface, "one", "List all its members in one entry"
+            )
+        if end in ports:
+            here.bad("this LAG is a member of a LAG", end.interface, "physical ports", "List the ports themselves")
+        seen.add(end)
 
 
 def read_pairs(where: Where, value: Any, switches: Collection[str]) -> tuple[Pair, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -144,7 +145,7 @@ class Device:
     rack: str | None
     addresses: dict[str, tuple[str, ...]]
 
-    @property
+    @functools.cached_property
     def is_host(self) -> bool:
         """True for an end system, False for what switches or routes for others by its role in the inventory."""
         return self.platform == "linux" and not self.groups & NETWORK_GROUPS

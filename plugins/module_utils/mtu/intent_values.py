@@ -20,7 +20,7 @@ ROUTING = ("none", "static", "bgp", "ospf", "isis")
 TAGGING = tuple(LAYER2)
 THROUGH_KINDS = ("tap", "switch")
 ROLES = ("jumbo", "frontend", "management", "wan", "pfsync", "bmc", "pxe", "other")
-STAGES = ("canary", "leaf", "fabric", "soak")
+STAGES = ("lower", "canary", "leaf", "fabric", "soak")
 WAIVER_KINDS = ("unmanaged_member", "exposure", "only_path", "no_dead_man", "known_limit", "outage")
 RESUME = ("auto", "resume", "revert", "new")
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional, Tuple
 
 from . import boxes
 from .capability import Limit, card_of, limit_of, told_limit, unsettable
 from .capability_table import Card
 from .errors import JumboError
 from .intent_types import End, Intent, Link, Pair
-from .routes import Subnets, covers, network, unicast
+from .routes import Subnets, canonical, covers, network, unicast
 from .topology import Topology
 from .units import frame_to_ip_mtu
 
 __all__ = ["Live", "covers", "network"]
+
+
+Table = Tuple[Tuple[str, Optional[str]], ...]
 
 
 def _length(route: tuple[str, Any]) -> int:
@@ -35,7 +38,10 @@ class Live:
         self._routes: dict[End, list[Mapping[str, Any]] | None] = {}
         self._lifts: dict[End, dict[str, int]] = {}
         self._pins: dict[End, int | None] = {}
-        self._ways: dict[str, list[tuple[str, str | None]]] = {}
+        self._unicast: dict[str, list[Mapping[str, Any]]] = {}
+        self._tables: dict[str, Table | None] = {}
+        self._equal: dict[Table, Table] = {}
+        self._ways: dict[tuple[int, str], str | None] = {}
 
     def is_read(self, device: str) -> bool:
         """Tell whether the device has told its state."""
@@ -200,14 +206,19 @@ class Live:
     def routes(self, end: End) -> list[Mapping[str, Any]] | None:
         """Return the unicast routes that leave by an interface, None where the state has no routes at all."""
         if end not in self._routes:
-            routes = self.states.get(end.device, {}).get("routes")
-            name = end.interface
-            self._routes[end] = (
-                None
-                if routes is None
-                else [r for r in unicast(routes) if r.get("interface") == name or name in (r.get("nexthops") or ())]
-            )
+            routes, name = self._all_routes(end.device), end.interface
+            mine = (r for r in routes or () if r.get("interface") == name or name in (r.get("nexthops") or ()))
+            self._routes[end] = None if routes is None else list(mine)
         return self._routes[end]
+
+    def _all_routes(self, host: str) -> list[Mapping[str, Any]] | None:
+        """Return the unicast routes of a host, None where its state has no routes at all."""
+        routes = self.states.get(host, {}).get("routes")
+        if routes is None:
+            return None
+        if host not in self._unicast:
+            self._unicast[host] = list(unicast(routes))
+        return self._unicast[host]
 
     def lifts(self, end: End) -> dict[str, int]:
         """Return {prefix: MTU} of the interface's routes to jumbo segments that are above the old size."""
@@ -215,7 +226,7 @@ class Live:
             found = {}
             for route in self.routes(end) or []:
                 # A route without an MTU of its own sends as much as its link does.
-                prefix, mtu = str(network(route["prefix"])), route.get("mtu") or self.ip_mtu(end)
+                prefix, mtu = canonical(route["prefix"]), route.get("mtu") or self.ip_mtu(end)
                 if mtu is not None and mtu > self.intent.baseline_ip_mtu and self.subnets.within(prefix):
                     found[prefix] = int(mtu)
             self._lifts[end] = found
@@ -232,7 +243,7 @@ class Live:
         if not routes:
             return None
         lifted = self.lifts(end)
-        sizes = [route.get("mtu") for route in routes if str(network(route["prefix"])) not in lifted]
+        sizes = [route.get("mtu") for route in routes if canonical(route["prefix"]) not in lifted]
         bounded = [size for size in sizes if size is not None and size <= self.intent.baseline_ip_mtu]
         if len(bounded) < len(sizes):
             return None
@@ -244,25 +255,28 @@ class Live:
 
     def leaves_by(self, end: End, prefix: str) -> str | None:
         """Return the interface by which a host reaches a prefix, None where it has no route; its own where not told."""
-        routes = self._main_routes(end.device)
-        if routes is None:
+        table = self._main_table(end.device)
+        if table is None:
             return end.interface
-        best = max((route for route in routes if covers(route[0], prefix)), key=_length, default=None)
-        return best[1] if best else None
+        key = (id(table), prefix)
+        if key not in self._ways:
+            best = max((route for route in table if covers(route[0], prefix)), key=_length, default=None)
+            self._ways[key] = best[1] if best else None
+        return self._ways[key]
 
     def splits(self, end: End, prefix: str) -> bool:
         """Tell whether parts of a prefix have routes of their own by which a host sends them another way."""
-        routes = self._main_routes(end.device) or []
+        routes = self._main_table(end.device) or ()
         return any(way != end.interface and net != prefix and covers(prefix, net) for net, way in routes)
 
-    def _main_routes(self, host: str) -> list[tuple[str, str | None]] | None:
-        routes = self.states.get(host, {}).get("routes")
-        if routes is None:
-            return None
-        if host not in self._ways:
-            main = (route for route in unicast(routes) if str(route.get("table", "main")) in {"main", "254"})
-            self._ways[host] = [(str(network(route["prefix"])), route.get("interface")) for route in main]
-        return self._ways[host]
+    def _main_table(self, host: str) -> Table | None:
+        """Return ((prefix, interface), ...) of a host's table main, the same object for hosts that have the same."""
+        if host not in self._tables:
+            routes = self._all_routes(host)
+            main = (route for route in routes or () if str(route.get("table", "main")) in {"main", "254"})
+            table = tuple((canonical(route["prefix"]), route.get("interface")) for route in main)
+            self._tables[host] = None if routes is None else self._equal.setdefault(table, table)
+        return self._tables[host]
 
     def unpersisted_lifts(self, end: End) -> bool:
         """Tell whether the guard still holds lifts of this host that its boot configuration doesn't have."""

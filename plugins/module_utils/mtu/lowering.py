@@ -1,70 +1,90 @@
-"""The way back: what was applied, taken back in an order in which nothing is lost (design rules 8 and 9).
+"""The way back: what was applied, taken back in an order in which nothing is lost (design rules 8, 9 and 10).
 
 A running session keeps its size until its *sender* is pinned, so senders come first and are read back; only then may
-any hop be lowered. Gateways follow, then routed links, host links and ports; the pins themselves go last.
+any hop be lowered. Gateways follow, then routed links, one plane at a time and drained as they were on the way up, then
+host links with their pins, and switched ports. What a plan had lowered itself is raised again last, step by step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Collection, Iterable, Iterator, Mapping, Sequence
 
-from .intent_types import End
 from .steps import Change, Step
 from .topology import Topology
+from .traits import traits_of
 
-# Group -> the phase of a step that does the same work.
-_PHASES = {
-    "pin": "lift",
-    "unpersist": "persist",
-    "svi": "svi",
-    "link": "link",
-    "host_link": "host_link",
-    "l2": "l2",
-    "restore": "svi",
-    "unpin": "host_link",
-}
-GROUPS = tuple(_PHASES)
+LOWER = "lower"
+"""The stage in which a plan lowers; see plan_lower.py."""
 
+BACK = "back"
+"""The stage of the steps that way_back() makes."""
 
-@dataclass(frozen=True)
-class Lowering:
-    """Changes that may go together. `wait`: the next group begins only when every one of them is read back."""
-
-    name: str
-    changes: tuple[Change, ...]
-    wait: bool = True
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return {name, phase, changes, wait}."""
-        changes = [change.as_dict() for change in self.changes]
-        return {"name": self.name, "phase": _PHASES[self.name], "changes": changes, "wait": self.wait}
+_SENDERS_AND_GATEWAYS = ("lift", "persist", "svi")
+_LINKS = ("undrain", "link", "drain")
+_RACKS = ("host_link", "l2")
+_BACKWARDS = {"drain": "undrain", "undrain": "drain"}
+_NAMES = {"lift": "pin", "persist": "unpersist"}
 
 
-def lowering_plan(applied: Iterable[Mapping[str, Any]], topology: Topology) -> list[Lowering]:
-    """Return the groups, in order, that take these changes back. Each waits for the one before to be read back.
+def is_lowering(step_id: str) -> bool:
+    """Tell whether a step is one of those that lower: taken back, it raises."""
+    return step_id.partition(".")[0] == LOWER
 
-    `applied`: changes as dicts (the shape of a plan or a journal line), in the order they were applied; several changes
-    of one object become one, from its last value to its first. Groups without changes are left out:
 
-    * `pin`: lifted prefixes go back to their old size at the sender. One that can't be read back blocks all the rest:
-      the hops stay high (rule 8).
-    * `unpersist`: the boot configuration forgets the lifts, so that a reboot doesn't bring them back.
-    * `svi`, `link`, `host_link`, `l2`: gateways, routed links, hosts, switched ports.
-    * `restore`: gateways that the roll-out had lowered.
-    * `unpin`: the pins of the hosts, whose links are at their old size again.
+def lowering_order(
+    steps: Mapping[str, str], hosts: Mapping[str, Collection[str]], topology: Topology
+) -> list[list[str]]:
+    """Return steps, {id: phase} in the order they were applied, in groups that are taken back one after the other.
 
-    Large frames of a box (field jumbo) stay on: to receive more harms nobody, and ending them takes a second reload.
+    `hosts`: {id: devices that it touches}. Each group waits until the one before is read back: a lift that can't be
+    pinned keeps all hops high. Within a group the newest comes first. What had been lowered is raised last, exactly
+    backwards. Where links are drained, or flap, their steps go one by one in the reverse order: one plane at a time is
+    drained, taken back and undrained, and the others carry its traffic.
     """
-    groups: dict[str, list[Change]] = {name: [] for name in GROUPS}
-    for change in _net(applied):
-        groups[_group(change, topology)].append(change)
-    parts = [(name, part) for name, changes in groups.items() for part in _by_turn(changes, topology)]
-    return [Lowering(name, tuple(part), name != "unpin") for name, part in parts]
+    newest = list(steps)[::-1]
+    raised = [step for step in newest if not is_lowering(step)]
+    together = (*_SENDERS_AND_GATEWAYS, *_LINKS, *_RACKS)
+    links = [step for step in raised if steps[step] in _LINKS]
+    flap = any(traits_of(topology.intent.devices[host].platform).readds for step in links for host in hosts[step])
+    one_by_one = flap or any(steps[step] != "link" for step in links)
+    groups = [[step for step in raised if steps[step] == phase] for phase in _SENDERS_AND_GATEWAYS]
+    groups += [[step] for step in links] if one_by_one else [links]
+    groups += [[step for step in raised if steps[step] == phase] for phase in _RACKS]
+    groups += [[step] for step in raised if steps[step] not in together]
+    groups += [[step] for step in newest if is_lowering(step)]
+    return [group for group in groups if group]
+
+
+def way_back(applied: Sequence[Step], topology: Topology) -> tuple[Step, ...]:
+    """Return the steps that take these back, each needing the one before, so that the way back can be proven as well.
+
+    `applied`: steps of one plan, in its order. Several changes of one object in one group become one, from its last
+    value to its first; both members of a pair are never in one step, unless it joins them. Large frames of a box
+    (field jumbo) stay on: to receive more harms nobody, and ending them takes a second reload.
+    """
+    by_id = {step.id: step for step in applied}
+    steps: list[Step] = []
+    phases, hosts = {step.id: step.phase for step in applied}, {step.id: step.hosts for step in applied}
+    for group in lowering_order(phases, hosts, topology):
+        phase = by_id[group[0]].phase
+        atomic = len(group) == 1 and by_id[group[0]].atomic
+        changes = list(_net(change for name in reversed(group) for change in by_id[name].changes))
+        for part in [changes] if atomic and changes else _by_turn(changes, topology):
+            steps.append(_step(steps, _BACKWARDS.get(phase, phase), part, atomic))
+    return tuple(steps)
+
+
+def _step(steps: Sequence[Step], phase: str, changes: Sequence[Change], atomic: bool) -> Step:
+    needs = (steps[-1].id,) if steps else ()
+    text = "Everything before is read back." if steps else "Senders first: a session shrinks only where it is sent."
+    name = f"{BACK}.{_NAMES.get(phase, phase)}"
+    again = sum(step.id == name or step.id.startswith(f"{name}.") for step in steps)
+    step_id = f"{name}.{again + 1}" if again else name
+    return Step(step_id, BACK, len(steps) + 1, phase, tuple(changes), needs, text, atomic=atomic)
 
 
 def _by_turn(changes: Sequence[Change], topology: Topology) -> list[list[Change]]:
-    """Divide changes so that each part holds one member of a pair at most."""
+    """Divide changes so that each part holds one member of a pair at most; none where nothing is left to change."""
     turns: dict[int, list[Change]] = {}
     for change in changes:
         pair = topology.pair_of(change.host)
@@ -72,65 +92,18 @@ def _by_turn(changes: Sequence[Change], topology: Topology) -> list[list[Change]
     return [turns[turn] for turn in sorted(turns)]
 
 
-def lowering_phases(applied: Iterable[Mapping[str, Any]], topology: Topology) -> list[str]:
-    """Return the phases whose steps are taken back, in order, each once; a host's link and its pins are one step."""
-    changes = list(applied)
-    kept = ["reload"] if any(change["field"] == "jumbo" for change in changes) else []  # its driver says that it stays
-    return list(dict.fromkeys([*(_PHASES[group.name] for group in lowering_plan(changes, topology)), *kept]))
-
-
-def lowering_steps(groups: Iterable[Lowering]) -> tuple[Step, ...]:
-    """Return the groups as steps that need each other in a row, so that the way back can be proven as well."""
-    steps: list[Step] = []
-    for wave, group in enumerate(groups, 1):
-        needs = (steps[-1].id,) if steps else ()
-        text = "Everything before is read back." if steps else "Senders first: a session shrinks only where it is sent."
-        phase = _PHASES[group.name]
-        again = sum(step.id.startswith(f"lower.{group.name}") for step in steps)
-        name = f"lower.{group.name}.{again + 1}" if again else f"lower.{group.name}"
-        steps.append(Step(name, "lower", wave, phase, group.changes, needs, text))
-    return tuple(steps)
-
-
-def _net(applied: Iterable[Mapping[str, Any]]) -> list[Change]:
-    """Return the reverse of all changes, one per object, the last applied first; what is back already is left out."""
+def _net(changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield the reverse of all changes, one per object, the last applied first; what is back already is left out."""
     first: dict[tuple[str, str, str], Change] = {}
     last: dict[tuple[str, str, str], Change] = {}
-    for data in applied:
-        change = Change.from_dict(data)
+    for change in changes:
         key = (change.host, change.object, change.field)
         first.setdefault(key, change)
         last.pop(key, None)
         last[key] = change
-    found = []
     for key in reversed(last):
         begin, end = first[key], last[key]
         if begin.before != end.to and begin.field != "jumbo":
-            found.append(
-                Change(
-                    begin.host,
-                    begin.object,
-                    begin.field,
-                    end.to,
-                    begin.before,
-                    end.to_device_mtu,
-                    begin.from_device_mtu,
-                )
+            yield Change(
+                begin.host, begin.object, begin.field, end.to, begin.before, end.to_device_mtu, begin.from_device_mtu
             )
-    return found
-
-
-def _group(change: Change, topology: Topology) -> str:
-    if change.field == "persisted":
-        return "unpersist"
-    if change.field == "route_mtu":
-        return "pin" if change.prefix else "unpin"
-    end = End(change.host, change.interface)
-    device = topology.intent.devices.get(change.host)
-    if device is not None and device.is_host:
-        return "host_link"
-    if topology.segment_of(end) is not None:
-        return "svi" if change.before is None or change.to is None or change.to < change.before else "restore"
-    pair = topology.pair_of(change.host)
-    ports = {topology.logical(port) for link in topology.uplinks() for port in link.ends}
-    return "link" if end in ports or (pair and end.interface == pair.peering) else "l2"

@@ -56,6 +56,11 @@ class Moments:
         step = self.steps[(moment - 1) // 2]
         return step.id if moment % 2 else f"after {step.id}"
 
+    def ends_of_stages(self) -> dict[str, int]:
+        """Return {stage: the moment at which its last step is confirmed}."""
+        last = {step.stage: position for position, step in enumerate(self.steps)}
+        return {stage: self.end_of(position) for stage, position in last.items()}
+
     def end_of(self, position: int) -> int:
         """Return the moment at which a step and what it needs are confirmed and nothing is in flight."""
         if self.in_a_row:

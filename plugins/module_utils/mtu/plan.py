@@ -10,6 +10,7 @@ from .intent_types import Intent
 from .live import Live
 from .plan_cross import plan_cross
 from .plan_links import plan_links
+from .plan_lower import plan_lower
 from .plan_rack import plan_racks
 from .plan_soak import plan_soak
 from .plan_stretched import plan_firewalls, plan_stretched
@@ -29,6 +30,8 @@ def make_plan(
 ) -> Plan:
     """Return the plan that brings every jumbo segment to its size, or an empty one where all is there.
 
+    What is above its size comes down first, then the rest is raised.
+
     `states`: {host: state}; a host without a state, or outside `touchable` (None: no limit), stays as it is: what
     depends on it is left out, with a note. Raises InvalidIntent where a wished size can't be reached, naming the
     largest common value, and where the topology is of a kind that isn't planned yet. Same input, same plan.
@@ -45,6 +48,7 @@ def _make(
 ) -> Plan:
     scope = Scope(Live(intent, topology, states), touchable)
     planner = Planner(scope)
+    plan_lower(planner)
     plan_racks(planner)
     raised = plan_links(planner)
     plan_stretched(planner, raised)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, Sequence
 
+from .adjacency import ADJACENCY
 from .capability import box_receives
 from .errors import JumboError
 from .intent_types import End, Link, natural_key
+from .lowering import LOWER
 from .plan_reload import reload_boxes
 from .planner import Planner
 from .scope import LinkTarget
@@ -20,7 +22,7 @@ from .traits import READD_SECONDS, traits_of
 from .wave import Row
 
 STAGE = "fabric"
-ADJACENCY = ("ospf", "isis")
+TEXT = "Nobody is lifted across {plane} yet; both ends of each link change together, other planes stay as they are."
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,15 @@ def plan_links(planner: Planner, before: Raised | None = None) -> Raised:
     }
     raised = {work.link for some in todo.values() for work in some}
     planner.raised |= raised
-    wave = before.wave if before else 0
-    row = Row(planner, STAGE, wave + 1)
-    reload_boxes(row, (device for some in todo.values() for work in some for device in _boxes(planner, work)))
-    wave += row.taken
+    boxes = Row(planner, STAGE, (before.wave if before else 0) + 1)
+    reload_boxes(boxes, (device for some in todo.values() for work in some for device in _boxes(planner, work)))
+    row = Row(planner, STAGE, boxes.first + boxes.taken)
     for name, some in todo.items():
-        for part in _parts(planner, name, [work for work in some if work.changes]):
-            wave = _raise(planner, name, wave + 1, part)
+        _refuse_unequal(planner, some)
+        raise_links(row, name, [work for work in some if work.changes or _left_drained(planner, work.link)], TEXT)
     if chosen:
         _refuse_small(planner, works.values(), raised)
-    return Raised(_sizes(planner, works.values(), planner.raised), wave)
+    return Raised(_sizes(planner, works.values(), planner.raised), row.first + row.taken - 1)
 
 
 def is_last(planner: Planner, link: Link) -> bool:
@@ -85,7 +86,8 @@ def _planes(planner: Planner) -> Iterable[tuple[str, list[Link]]]:
     """Return (plane, its links); what joins the members of a pair stands first, borders last, by each of their links.
 
     A border sends what it forwards up to its own MTU, so its receivers are raised before it; each of its links is a
-    step of its own, so that a failed one leaves it the others. Of a pair of borders the first named goes first.
+    step of its own, so that a failed one leaves it the others. Of a pair of borders the first named goes first. Planes
+    with links that an earlier run has left drained come before the others: these are drained when those are back.
     """
     joins: dict[str, list[Link]] = {}
     planes: dict[str, list[Link]] = {}
@@ -102,6 +104,8 @@ def _planes(planner: Planner) -> Iterable[tuple[str, list[Link]]]:
                 planes.setdefault(plane, []).append(link)
     order = {device: place for pair in planner.intent.pairs for place, device in enumerate(pair.devices)}
     last = sorted(borders, key=lambda name: (order.get(name.split(":")[0], 0), natural_key(name)))
+    drained = [plane for plane, links in planes.items() if any(_left_drained(planner, link) for link in links)]
+    planes = {**{plane: planes[plane] for plane in drained}, **planes}
     return {**joins, **planes, **{name: borders[name] for name in last}}.items()
 
 
@@ -110,14 +114,17 @@ def _ends(planner: Planner, link: Link) -> list[End]:
 
 
 def _work_on(planner: Planner, target: LinkTarget) -> LinkWork:
-    changes = []
-    for end in _ends(planner, target.link):
-        size = planner.live.ip_mtu(end)
-        if size is not None and size < target.ip_mtu:
-            changes.append(planner.scope.size_change(end, target.ip_mtu, target.link.tagging))
-        elif size is not None and size > target.ip_mtu:
+    """Return what a link lacks: ends below its target, and with them an end above it where an IGP needs both equal."""
+    sizes = {end: planner.live.ip_mtu(end) for end in _ends(planner, target.link)}
+    lowers = LOWER in planner.intent.stages
+    todo = [end for end, size in sizes.items() if size is not None and size < target.ip_mtu]
+    if todo and lowers and target.link.routing in ADJACENCY:
+        todo = [end for end, size in sizes.items() if size != target.ip_mtu]
+    for end, size in sizes.items():
+        if size is not None and size > target.ip_mtu and not lowers:
             text = f"{end} is at {size}, above the {target.ip_mtu} that {target.link} shall carry: it is left as it is"
             planner.scope.note(text)
+    changes = [planner.scope.size_change(end, target.ip_mtu, target.link.tagging) for end in todo]
     return LinkWork(target, tuple(changes))
 
 
@@ -183,11 +190,18 @@ def _parts(planner: Planner, plane: str, works: Sequence[LinkWork]) -> list[list
     return [works for _devices, works in parts]
 
 
-def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -> int:
+def raise_links(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
+    """Append the links of one plane, in parts of as many switches as may change at once; `text` says why they may."""
+    for part in _parts(row.planner, plane, works):
+        _change(row, plane, part, text.format(plane=plane))
+
+
+def _change(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
     """Append one step for both ends of these links, between drain and undrain where some need that.
 
-    What a firewall sends into is raised a wave before it. Returns the last wave used.
+    What a firewall sends into is raised a wave before it.
     """
+    planner = row.planner
     changes: dict[tuple[str, str], Change] = {}
     pairs = []
     for work in works:
@@ -195,37 +209,43 @@ def _raise(planner: Planner, plane: str, wave: int, works: Sequence[LinkWork]) -
             changes.setdefault((change.host, change.object), change)
         a, b = _ends(planner, work.link)
         pairs += [(a, b), (b, a)]
-    sizes = [work.target.ip_mtu for work in works]
-    drained = [work.link for work in works if _needs_drain(planner, work.link)]
-    readded = [work.link for work in works if _is_readded(planner, work.link)]
+    sizes = [_afterwards(planner, work) for work in works]
+    changing = [work.link for work in works if work.changes]
+    drained = [k for k in changing if _needs_drain(planner, k) and _left_drained(planner, k) != _ends(planner, k)]
+    readded = [link for link in changing if _is_readded(planner, link)]
     _note_sessions(planner, drained)
     if drained or readded:
         _refuse_cut_off(planner, list(dict.fromkeys([*drained, *readded])))
     if drained:
-        text = f"Every link of other planes is up, so traffic has another way while those of {plane} are drained."
+        other = f"Every link of other planes is up, so traffic has another way while those of {plane} are drained."
         baseline = [planner.intent.baseline_ip_mtu]
         others = planner.gate("cross_rack", _alternatives(planner), baseline, ecmp=True)
-        gate = others or planner.gate("leg", pairs, baseline)
-        planner.add(STAGE, wave, "drain", _drains(planner, drained, False, True), gate, text)
-    text = (
-        f"Nobody is lifted across {plane} yet; both ends of each link change together, other planes stay as they are."
-    )
+        row.add("drain", _drains(planner, drained, False, True), others or planner.gate("leg", pairs, baseline), other)
     outage = [Outage(str(link), READD_SECONDS) for link in readded]
     first = [change for change in changes.values() if not planner.scope.reassembles(change.host)]
     if first and len(first) < len(changes):
         gate = planner.gate("leg", pairs, [planner.intent.baseline_ip_mtu])
         before = f"{plane} sends no more than before; what it sends into goes first."
-        planner.add(STAGE, wave, "link", first, gate, before, outage=outage)
+        row.add("link", first, gate, before, outage=outage)
         changes = {key: change for key, change in changes.items() if change not in first}
-        wave += 1
     gate = planner.gate("leg", pairs, sizes)
-    planner.add(STAGE, wave, "link", list(changes.values()), gate, text, atomic=True, outage=outage)
+    if changes:
+        row.add("link", list(changes.values()), gate, text, atomic=True, outage=outage)
+    drained = list(dict.fromkeys([*drained, *(work.link for work in works if _left_drained(planner, work.link))]))
     if drained:
-        text = f"Both ends of each link of {plane} are confirmed at their new size and no timer is armed."
-        planner.add(
-            STAGE, wave, "undrain", _drains(planner, drained, True, False), planner.gate("leg", pairs, sizes), text
-        )
-    return wave
+        after = f"Both ends of each link of {plane} are confirmed at their new size and no timer is armed."
+        row.add("undrain", _drains(planner, drained, True, False), planner.gate("leg", pairs, sizes), after)
+
+
+def _afterwards(planner: Planner, work: LinkWork) -> int:
+    """Return what a link carries once its changes are made: less than its target where an end is still to be raised."""
+    return min([work.target.ip_mtu, *(size for size in _coming(planner, work).values() if size is not None)])
+
+
+def _coming(planner: Planner, work: LinkWork) -> dict[End, int | None]:
+    """Return what each end is at once the changes are made, None where that is not told."""
+    coming = {End(change.host, change.object): int(change.to) for change in work.changes}
+    return {end: coming.get(end, planner.live.ip_mtu(end)) for end in _ends(planner, work.link)}
 
 
 def _needs_drain(planner: Planner, link: Link) -> bool:
@@ -254,6 +274,11 @@ def _devices(link: Link) -> set[str]:
     return {end.device for end in link.ends}
 
 
+def _left_drained(planner: Planner, link: Link) -> list[End]:
+    """Return the ends that are drained as read: an earlier run was cut between drain and undrain."""
+    return [end for end in _ends(planner, link) if (planner.live.interface(end) or {}).get("drained")]
+
+
 def _is_readded(planner: Planner, link: Link) -> bool:
     return any(traits_of(planner.intent.devices[end.device].platform).readds for end in link.ends)
 
@@ -268,6 +293,28 @@ def _alternatives(planner: Planner) -> list[tuple[End, End]]:
     firsts = [hosts[0] for hosts in (planner.hosts([s]) for s in planner.topology.jumbo_segments()) if hosts]
     read = [end for end in firsts if planner.live.is_read(end.device)]
     return [pair for pair in planner.topology.near(read) if planner.topology.path_count(*pair)]
+
+
+def _refuse_unequal(planner: Planner, works: Iterable[LinkWork]) -> None:
+    """Note a problem where OSPF or IS-IS would come up again over ends that differ: one is above what both can do."""
+    for work in works:
+        sizes = {str(end): size for end, size in _coming(planner, work).items() if size is not None}
+        if work.link.routing not in ADJACENCY or not work.changes or len(set(sizes.values())) == 1:
+            continue
+        high = max(_ends(planner, work.link), key=lambda end: sizes.get(str(end), 0))
+        common = work.target.ip_mtu
+        found = " and ".join(f"{end} at {size}" for end, size in sizes.items())
+        planner.scope.problems.append(
+            JumboError(
+                f"{work.link.routing} needs equal ends, and this plan would leave {found}",
+                host=high.device,
+                object=high.interface,
+                variable="jumbo_links",
+                wish=sizes[str(high)],
+                limit=common,
+                advice=f"Both can do {common}: let the stage lower bring it down, or set it to {common} first",
+            )
+        )
 
 
 def _refuse_cut_off(planner: Planner, links: Sequence[Link]) -> None:

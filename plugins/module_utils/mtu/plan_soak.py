@@ -13,7 +13,9 @@ def plan_soak(planner: Planner) -> None:
     """Append the soak's gate and the persisting of what was lifted; nothing where nothing waits to be persisted."""
     if STAGE not in planner.intent.stages:
         return
-    lifted = {(change.host, change.interface) for step in planner.steps for change in step.changes if change.prefix}
+    old = planner.intent.baseline_ip_mtu
+    changes = [change for step in planner.steps for change in step.changes if change.prefix and change.to > old]
+    lifted = {(change.host, change.interface) for change in changes}
     ends = [
         end
         for end in planner.hosts(planner.ready.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from .intent_types import End, Link, Segment, natural_key
 from .routes import covers, merged, network
@@ -40,6 +40,11 @@ class Planner:
         self.reloaded: set[str] = set()  # boxes whose reload is in the plan
         self.ready: dict[str, Segment] = {}  # by name
         self.done: dict[str, Segment] = {}  # those of `ready` whose steps are in the plan already
+
+    def go_on_from(self, states: Mapping[str, Mapping[str, Any]]) -> None:
+        """Let later steps start from these states: those that the steps so far lead to."""
+        self.scope = self.scope.after(states)
+        self.live = self.scope.live
 
     def add(  # noqa: PLR0913 - a step has so many parts
         self,
@@ -113,7 +118,8 @@ class Planner:
 
     def _name(self, end: End) -> str:
         """Return an interface as text, the same object each time: a large plan names each of them often."""
-        return self._names.setdefault(end, str(end))
+        name = self._names.get(end)
+        return self._names.setdefault(end, str(end)) if name is None else name
 
     # ------------------------------------------------------------------ lifts
 
@@ -190,13 +196,16 @@ class Planner:
         pin = self.live.pin(end)
         # A pin that is still to come covers every route of the interface, lifted ones too.
         old, lifts = (self.live.pin_wanted(end), {}) if pin is None else (pin, self.live.lifts(end))
-        changes = []
-        for prefix, size in self._own(end, prefixes):
-            if self._current(prefix, lifts, old) < size and self._may_lift(end, prefix):
-                changes.append(
-                    Change(end.device, f"{end.interface} {prefix}", "route_mtu", lifts.get(prefix, old), size)
-                )
-        return changes
+        wanted = [(p, size) for p, size in self._own(end, prefixes) if self._current(p, lifts, old) < size]
+        if wanted and not self.scope.may_change(end):
+            for prefix, _size in wanted:
+                self.scope.note(f"{end} may not be touched: it is not lifted towards {prefix}")
+            return []
+        return [
+            Change(end.device, f"{end.interface} {prefix}", "route_mtu", lifts.get(prefix, old), size)
+            for prefix, size in wanted
+            if self._leaves_here(end, prefix)
+        ]
 
     def _own(self, end: End, prefixes: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
         """Yield the prefixes of one host: a merged one as its parts where it has routes for some of them elsewhere."""
@@ -235,10 +244,7 @@ class Planner:
         fitting = [(network(prefix).prefixlen, size) for prefix, size in lifts.items() if covers(prefix, subnet)]
         return max(fitting)[1] if fitting else old
 
-    def _may_lift(self, end: End, subnet: str) -> bool:
-        if not self.scope.may_change(end):
-            self.scope.note(f"{end} may not be touched: it is not lifted towards {subnet}")
-            return False
+    def _leaves_here(self, end: End, subnet: str) -> bool:
         way = self.live.leaves_by(end, subnet)
         if way != end.interface:
             how = f"by {way}" if way else "not at all"

@@ -19,6 +19,7 @@ from .examine import Examiner
 from .intent_types import End, Intent, Segment
 from .limits import Limits
 from .live import Live
+from .lost_pins import LostPins
 from .moments import Moments
 from .proof_boxes import check_boxes
 from .proof_firewalls import Firewalls
@@ -46,12 +47,18 @@ class Proof:
         return {"moments": self.moments, "pairs": self.pairs, "notes": list(self.notes)}
 
 
-def prove(plan: Plan, intent: Intent, topology: Topology, states: Mapping[str, Mapping[str, Any]]) -> Proof:
-    """Return the proof that no state of the plan is a BLACKHOLE (or a new PTB) for any pair, or raise NotProven."""
+def prove(
+    plan: Plan, intent: Intent, topology: Topology, states: Mapping[str, Mapping[str, Any]], *, way_back: bool = False
+) -> Proof:
+    """Return the proof that no state of the plan is a BLACKHOLE (or a new PTB) for any pair, or raise NotProven.
+
+    `way_back`: it only gives back what was in use before, so that no gate has to prove a path before it is lifted.
+    """
     with paused():
         live = Live(intent, topology, states)
         check_rules(plan, live)
-        check_coverage(plan, live)
+        if not way_back:
+            check_coverage(plan, live)
         return _Prover(live, plan).run()
 
 
@@ -66,6 +73,7 @@ class _Prover:
         self.examiner = Examiner(live, self.limits, self.moments)
         self.firewalls = Firewalls(live, self.values, self.limits, self.moments)
         self.sessions = Sessions(live, self.values, self.limits, self.moments, plan)
+        self.lost_pins = LostPins(self.limits, self.moments)
         self.adjacency = Adjacency(live, self.values, self.moments, plan)
         self.segments = self.topology.jumbo_segments()
         self._bounds: dict[str, Curve] = {}
@@ -85,6 +93,8 @@ class _Prover:
                 self._compare_first_hop(end, segment)
             for alike in _classes(self.values.track(end) for end in hosts):
                 self._compare_sender(hosts, alike, segment)
+            for moment, look in self.lost_pins.looks(segment):
+                self._look_at([moment], look)
         for moment, look in [
             *self.firewalls.looks(self.examiner.note),
             *self.sessions.looks(self.examiner.note),

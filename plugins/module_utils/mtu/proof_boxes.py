@@ -89,7 +89,7 @@ class _Checker:
         for moment in self.moments.flights_of(position):
             found = self.values.track(End(change.host, boxes.OBJECT)).at(moment)
             takes = min((value.box for value in found if value.box is not None), default=0)
-            if change.to > takes:
+            if change.to > max(takes, change.before or 0):  # what comes down is closer to what it takes
                 text = f"{change.to} is above the {takes} that the box is sure to take: reload it first"
                 raise _refuse(step, change, text)
 

@@ -7,7 +7,7 @@ from typing import Any
 from .errors import JumboError
 from .intent_types import End
 from .live import Live
-from .routes import network
+from .routes import canonical, network
 from .steps import Change, Plan, Step
 
 PROBES = ("rack_receive", "cross_rack")
@@ -43,12 +43,16 @@ def check_rules(plan: Plan, live: Live) -> None:
     """Raise NotProven where a step stands in the wrong place or a change touches what it must not."""
     seen: set[str] = set()
     started: set[tuple[str, str]] = set()
+    known: set[tuple[str, str, str]] = set()
     for step in plan.steps:
         _check_place(step, seen)
         seen.add(step.id)
         _check_domains(step, live)
+        _check_senders(step, live)
         for change in step.changes:
-            _check_object(step, change, live)
+            if (change.host, change.interface, change.field) not in known:
+                known.add((change.host, change.interface, change.field))
+                _check_object(step, change, live)
             _check_route(step, change, live)
             if change.field == "ip_mtu" and (change.host, change.object) not in started:
                 started.add((change.host, change.object))
@@ -80,6 +84,22 @@ def _check_domains(step: Step, live: Live) -> None:
             change = list(members.values())[1]
             message = f"it changes both members of the pair {name} at once: {', '.join(members)}"
             raise _refuse(step, change, message, "Change one, confirm it, then change the other")
+
+
+def _check_senders(step: Step, live: Live) -> None:
+    """Refuse to lower anything while there is a sender of which nothing is known: it may send what it could before."""
+    down = next((c for c in step.changes if c.field == "ip_mtu" and c.before and c.to < c.before), None)
+    unread = [end for end in live.topology.endpoints() if live.ip_mtu(end) is None] if down else []
+    if down and unread:
+        message = f"it lowers {down.host} {down.object} while {unread[0]} was not read and may still send large"
+        raise NotProven(
+            f"{step.id}: {message}",
+            step=step.id,
+            pair=(str(unread[0]), f"{down.host}:{down.object}"),
+            host=unread[0].device,
+            object=unread[0].interface,
+            advice="Make it answer, or take it out of the segment; until then what it can reach stays high",
+        )
 
 
 def _joins(live: Live, change: Change) -> bool:
@@ -115,9 +135,10 @@ def _check_route(step: Step, change: Change, live: Live) -> None:
         raise _refuse(
             step, change, "this host forwards packets: pinned, it would answer transit packets with the old size"
         )
-    if change.prefix is None:
+    prefix = change.prefix
+    if prefix is None:
         return
-    prefix = change.prefix if live.subnets.within(change.prefix) else str(network(change.prefix))
+    prefix = prefix if live.subnets.within(prefix) else canonical(prefix)
     if network(prefix).prefixlen == 0:
         raise _refuse(step, change, "the default route is never lifted", "Lift explicit prefixes of jumbo segments")
     if not live.subnets.within(prefix):

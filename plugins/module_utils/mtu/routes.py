@@ -18,6 +18,12 @@ def network(prefix: str) -> Any:
     return ipaddress.ip_network("0.0.0.0/0" if prefix == "default" else prefix, strict=False)
 
 
+@functools.lru_cache(maxsize=None)
+def canonical(prefix: str) -> str:
+    """Return a prefix as all of the project writes it; "default" is 0.0.0.0/0."""
+    return str(network(prefix))
+
+
 def covers_net(outer: Any, inner: Any) -> bool:
     """Tell whether one network contains another of the same family."""
     return bool(
@@ -69,7 +75,7 @@ class Subnets:
     def segments(self, prefix: str) -> list[Segment]:
         """Return the segments that a prefix leads to."""
         if prefix not in self._segments:
-            subnets = self.within(str(network(prefix)))
+            subnets = self.within(canonical(prefix))
             self._segments[prefix] = list(dict.fromkeys(self.segment_of[subnet] for subnet in subnets))
         return self._segments[prefix]
 

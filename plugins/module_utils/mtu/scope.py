@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Collection
+from typing import Any, Collection, Mapping
 
 from .encapsulation import LEAST_INSIDE, left_inside, underlay_needs
 from .errors import JumboError
@@ -83,6 +83,12 @@ class Scope:
         """Return the largest packet that a routed link of that size carries, encapsulated."""
         return left_inside(size, self.intent.encapsulations, least=-size)
 
+    def after(self, states: Mapping[str, Mapping[str, Any]]) -> Scope:
+        """Return the same scope over other states; notes and refusals are kept in one place."""
+        later = Scope(Live(self.intent, self.topology, states), self.touchable)
+        later.notes, later.problems = self.notes, self.problems
+        return later
+
     def note(self, sentence: str) -> None:
         """Remember a sentence for the reader, once."""
         if sentence not in self.notes:
@@ -123,9 +129,7 @@ class Scope:
             peering += self._peering_changes(pair, segment.ip_mtu)
         svi: list[Change] = []
         for gateway in self.topology.gateways(segment):
-            size = self.live.ip_mtu(gateway)
-            above = size is not None and size > segment.ip_mtu
-            svi += [self.size_change(gateway, segment.ip_mtu)] if above else self._raise(gateway, segment.ip_mtu)
+            svi += self._raise(gateway, segment.ip_mtu)
         lacking = tuple(d for d in self.topology.leafs_in(segment) if self.live.box_lacks(d, segment.ip_mtu))
         ports = (tuple(joins.values()), tuple(peering), tuple(l2.values()))
         return SegmentWork(segment, lacking, *ports, tuple(hosts), tuple(svi))

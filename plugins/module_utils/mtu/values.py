@@ -15,6 +15,7 @@ from .curves import Curve
 from .intent_types import End
 from .live import Live, covers, network
 from .moments import Moments
+from .routes import canonical
 from .steps import Change, Plan
 
 AS_IS = "as it is"
@@ -50,7 +51,7 @@ class Sender:
         if change.field == "route_mtu" and change.prefix is None:
             return replace(self, pin=change.to)
         if change.field == "route_mtu":
-            lifts = {**dict(self.lifts), str(network(change.prefix or "default")): change.to}
+            lifts = {**dict(self.lifts), canonical(change.prefix or "default"): change.to}
             return replace(self, lifts=tuple(sorted(lifts.items())))
         return self
 
@@ -155,14 +156,15 @@ class Values:
         if end not in self._drains:
             touched = self._touched(end, "drained")
             turns = self.moments.turns(sorted(touched))
-            now = [self._drain_at(touched, turn) for turn in turns]
+            begin = bool((self.live.interface(end) or {}).get("drained"))  # what is not told is not drained
+            now = [self._drain_at(touched, turn, begin) for turn in turns]
             self._drains[end] = (tuple(turns), tuple(now))
         turns_of, values = self._drains[end]
         return values[bisect_right(turns_of, moment) - 1]
 
-    def _drain_at(self, touched: Mapping[int, list[Change]], moment: int) -> frozenset[bool]:
+    def _drain_at(self, touched: Mapping[int, list[Change]], moment: int, begin: bool) -> frozenset[bool]:
         settled, flying = self.moments.split(moment, sorted(touched))
-        value = bool(touched[settled[-1]][-1].to) if settled else False
+        value = bool(touched[settled[-1]][-1].to) if settled else begin
         return frozenset([value, *(bool(change.to) for position in flying for change in touched[position])])
 
     def _touched(self, end: End, what: str | None = None) -> dict[int, list[Change]]:
@@ -246,8 +248,10 @@ def _in_flight(
     """Return what one step adds: every first part of its changes applied, and all of it confirmed."""
     added: dict[tuple[Sender, Sender], str] = {}
     for running, persisted in list(reachable):
-        for count in range(1, len(todo) + 1):
-            added.setdefault((_applied(running, todo[:count]), persisted), why)
+        now = running
+        for change in todo:
+            now = now.after(change)
+            added.setdefault((now, persisted), why)
         added.setdefault(_confirmed((running, persisted), todo, keeps), why)
     return {pair: reason for pair, reason in added.items() if pair not in reachable}
 

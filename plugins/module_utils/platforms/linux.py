@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import act_of
@@ -93,7 +93,8 @@ class LinuxDriver:
                 )
             return [f"-link {name} mtu {interface['ip_mtu']}", f"+link {name} mtu {change['to']}"]
         if change["field"] == "persisted":
-            return [f"+boot configuration: link and routes of {name} as they run"]
+            what = "link and routes of {} as they run" if change["to"] else "no lift of {}"
+            return [f"+boot configuration: {what.format(name)}"]
         if prefix:
             return [
                 f"-route {prefix} dev {name} mtu {change['from']}",
@@ -113,7 +114,8 @@ class LinuxDriver:
         if kind == "lift":
             reply = self._ask(prefix_request(changes))
         elif kind == "persist":
-            reply = self._persist({change["object"] for change in changes})
+            names = sorted({change["object"] for change in changes})
+            reply = self._persist(names) if all(change["to"] for change in changes) else self._unpersist(names)
         else:
             changed = self._with_waivers(changes)
             request = {"verb": "apply", "id": guard_id(name), "within": within, "changes": changed}
@@ -129,9 +131,12 @@ class LinuxDriver:
             for change in changes
         ]
 
-    def _persist(self, interfaces: Collection[str]) -> dict[str, Any]:
+    def _unpersist(self, names: Sequence[str]) -> dict[str, Any]:
+        """Take lifts out of the boot configuration; a guard keeps the pins that run."""
+        return self._ask({"verb": "unpersist", "interfaces": list(names)}, new_connection=True)
+
+    def _persist(self, names: Sequence[str]) -> dict[str, Any]:
         """Write the boot configuration and let the guards go, in one login; where there is none, the guards stay."""
-        names = sorted(interfaces)
         requests = [{"verb": "persist", "interfaces": names}, {"verb": "release", "interfaces": names}]
         reply = self._ask({"verb": "many", "requests": requests})["replies"][0]
         self._require_persisted(reply)
@@ -170,7 +175,8 @@ class LinuxDriver:
             backwards = [{**change, "from": change["to"], "to": change["from"]} for change in changes]
             request = prefix_request(backwards)
         elif kind == "persist":
-            request = {"verb": "unpersist", "interfaces": sorted({change["object"] for change in changes})}
+            reply = self._unpersist(sorted({change["object"] for change in changes}))
+            return {"reverted": True, "notes": list(reply.get("notes", []))}
         reply = self._ask(request, new_connection=True)
         return {"reverted": True, "notes": list(reply.get("notes", []))}
 

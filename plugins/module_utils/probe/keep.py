@@ -41,9 +41,11 @@ def keep(link: Link, told: int | None = None, lifted: Iterable[str] = (), *, str
 
 
 def is_keeper(record: Record, interface: str) -> bool:
-    """Whether a change is over but for its pins, which it keeps again: once confirmed, another one takes over."""
+    """Whether a change is over but for its pins, kept again or all that it was: once confirmed, another takes over."""
     data = record.load()
-    return record.verdict() == "confirmed" and bool(data.get("kept")) and not data["interfaces"][interface]["lifts"]
+    entry = data["interfaces"][interface]
+    pins_only = bool(data.get("kept")) or entry["ip_mtu"] is None
+    return record.verdict() == "confirmed" and pins_only and not entry["lifts"]
 
 
 def keepers(interfaces: Iterable[str], successor: Record) -> list[Record]:

@@ -277,3 +277,39 @@ def test_without_the_original_the_boot_configuration_follows_what_was_taken_back
     assert not [text for text in a.boot()["routes"] if "mtu" in text or "147" in text]
     assert a.boot()["rules"] == []
     assert list(kept.parent.glob("*.before-*")) == []
+
+
+DOWN = [
+    {"object": "eth1", "field": "route_mtu", "from": 1500, "to": 1500},
+    {"object": "eth1", "field": "ip_mtu", "from": 9000, "to": 4000},
+]
+
+
+def test_a_link_comes_down_behind_pins_that_its_own_guard_keeps_and_goes_up_again(over, until):
+    a = over
+    a.do("pin", changes=[back(RACK), back(FAR)])
+    assert a.do("unpersist", interfaces=["eth1"])["persisted"] is True
+    a.do("apply", id="t2", within=60, changes=DOWN)
+    a.do("confirm", id="t2")
+    assert (a.mtu(), a.boot()["links"]["eth1"]) == (4000, 4000)
+    assert {name: one["state"] for name, one in guards(a).items()} == {"t1": "released", "t2": "confirmed"}
+    flap(a)
+    until(lambda: f"{CONNECTED} mtu 1500" in a.routes(), what="the pin")
+    a.do("revert", id="t2", changes=DOWN)
+    assert (a.mtu(), f"{CONNECTED} mtu 1500" in a.routes()) == (9000, True)
+    a.do("lift", changes=[RACK])
+    assert f"{CONNECTED} \n" in a.routes()
+
+
+def test_a_change_that_only_pinned_gives_way_to_one_that_lowers_the_link(a, kept, until):
+    a.ip("link set eth1 mtu 9000")
+    a.sysctl("eth1", mtu=1500)  # its IPv6 routes could not be pinned one by one
+    pin = [{"object": "eth1", "field": "route_mtu", "from": None, "to": 1500}]
+    a.do("apply", id="t1", within=60, changes=pin)
+    a.do("confirm", id="t1")
+    a.do("apply", id="t2", within=60, changes=DOWN)
+    a.do("confirm", id="t2")
+    assert {name: one["state"] for name, one in guards(a).items()} == {"t1": "released", "t2": "confirmed"}
+    assert a.mtu() == 4000
+    flap(a)
+    until(lambda: f"{CONNECTED} mtu 1500" in a.routes(), what="the pin")

@@ -266,7 +266,7 @@ def _routes(name: str, subnet: str, gateway: str, role: str) -> list[dict[str, A
 
 
 # What a change of a port makes of it.
-_OF_PORTS = {"ip_mtu": ("ip_mtu", "device_mtu", "persisted_mtu"), "drained": ("shut",)}
+_OF_PORTS = {"ip_mtu": ("ip_mtu", "device_mtu", "persisted_mtu"), "drained": ("drained",)}
 
 
 def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -277,22 +277,28 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
         name, _space, prefix = change["object"].partition(" ")
         if change["field"] in _OF_PORTS:
             state["interfaces"][name].update(dict.fromkeys(_OF_PORTS[change["field"]], change["to"]))
-        elif change["field"] == "route_mtu" and prefix:
-            known = [r for r in state["routes"] if r["prefix"] == prefix]
-            if not known:
-                known = [{"prefix": prefix, "gateway": "same", "interface": name, "mtu": None}]
-                state["routes"] += known
-            known[0]["mtu"] = change["to"]
-            state["guard"] = {"state": "confirmed"}
         elif change["field"] == "route_mtu":
-            for route in state["routes"]:
-                if route["interface"] == name:
-                    route["mtu"] = change["to"]
+            _route(state, name, prefix, change["to"])
         elif change["field"] == "jumbo":
             large(state)
         elif change["field"] == "persisted":
             state["guard"] = {"state": "released"}
     return after
+
+
+def _route(state: dict[str, Any], name: str, prefix: str, mtu: int | None) -> None:
+    """Give an explicit prefix, or every route of an interface, another MTU."""
+    if not prefix:
+        for route in state["routes"]:
+            if route["interface"] == name:
+                route["mtu"] = mtu
+        return
+    known = [r for r in state["routes"] if r["prefix"] == prefix]
+    if not known:
+        known = [{"prefix": prefix, "gateway": "same", "interface": name, "mtu": None}]
+        state["routes"] += known
+    known[0]["mtu"] = mtu
+    state["guard"] = {"state": "confirmed"}
 
 
 def planned(hosts: Any = None, change: Any = None, touchable: Any = None) -> Plan:

@@ -25,7 +25,7 @@ def test_defaults():
     intent = read_intent({"h1": {"platform": "linux", "groups": [], "variables": {}}})
     assert (intent.ip_mtu, intent.underlay_ip_mtu, intent.baseline_ip_mtu) == (9000, 9214, 1500)
     assert (intent.confirm_within, intent.soak_seconds, intent.max_wave) == (300, 86400, 4)
-    assert intent.stages == ("canary", "leaf", "fabric", "soak")
+    assert intent.stages == ("lower", "canary", "leaf", "fabric", "soak")
     assert (intent.approve, intent.allow_reload, intent.encapsulations) == ((), False, ())
 
 

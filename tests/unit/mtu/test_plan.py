@@ -236,7 +236,7 @@ def test_a_gateway_above_its_segment_comes_down():
         found["leaf1"]["interfaces"]["Vlan10"].update(ip_mtu=9214, device_mtu=9214, persisted_mtu=9214)
 
     plan = planned(change=raise_it)
-    assert changes(plan, "canary.1.svi") == [("leaf1", "Vlan10", "ip_mtu", 9214, 9000)]
+    assert changes(plan, "lower.1.svi") == [("leaf1", "Vlan10", "ip_mtu", 9214, 9000)]
 
 
 def second_segment(hosts, end, size=4000):

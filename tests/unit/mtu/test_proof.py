@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_plan, lowering_steps
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import way_back
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
 from unit.mtu.fabric import applied, inventory, load, states
@@ -322,9 +322,9 @@ def test_a_fabric_that_drops_already_is_not_begun():
 def test_the_way_back_is_proven_from_everywhere(fabric, done):
     changes = [c for step in fabric.plan.as_dict()["steps"][:done] for c in step["changes"]]
     after = applied(fabric.states, changes)
-    groups = lowering_plan(changes, fabric.topology)
-    fabric.prove(lowering_steps(groups), after)
-    back = applied(after, [c for group in groups for c in group.as_dict()["changes"]])
+    steps = way_back(fabric.plan.steps[:done], fabric.topology)
+    fabric.prove(steps, after)
+    back = applied(after, [c.as_dict() for step in steps for c in step.changes])
     assert all(
         back[host]["interfaces"][name]["ip_mtu"] == port["ip_mtu"]
         for host, state in fabric.states.items()
@@ -335,15 +335,76 @@ def test_the_way_back_is_proven_from_everywhere(fabric, done):
 def test_the_way_back_in_the_wrong_order_is_caught(fabric):
     changes = [c for step in fabric.plan.as_dict()["steps"] for c in step["changes"]]
     after = applied(fabric.states, changes)
-    steps = list(lowering_steps(lowering_plan(changes, fabric.topology)))
+    steps = list(way_back(fabric.plan.steps, fabric.topology))
     names = [step.id for step in steps]
-    assert names == ["lower.pin", "lower.unpersist", "lower.svi", "lower.link", "lower.host_link", "lower.unpin"]
+    assert names == ["back.pin", "back.unpersist", "back.svi", "back.link", "back.host_link"]
     for one, other in (
-        ("lower.pin", "lower.svi"),
-        ("lower.pin", "lower.link"),
-        ("lower.host_link", "lower.svi"),
-        ("lower.unpersist", "lower.link"),
-        ("lower.unpin", "lower.host_link"),
+        ("back.pin", "back.svi"),
+        ("back.pin", "back.link"),
+        ("back.host_link", "back.svi"),
+        ("back.unpersist", "back.link"),
     ):
         with pytest.raises(NotProven):
             fabric.prove(swapped(steps, one, other), after)
+    turned = [replace(s, changes=s.changes[::-1]) if s.phase == "host_link" else s for s in steps]
+    with pytest.raises(NotProven):  # the pins first, while the links are large
+        fabric.prove(turned, after)
+
+
+# ---------------------------------------------------------------------- lost pins, persisting
+
+
+def small_ports(found):
+    for device, state in found.items():
+        for name, port in state["interfaces"].items():
+            if device.startswith("leaf") and name.startswith("Ethernet1") and len(name) > 9:
+                port.update(ip_mtu=1500, persisted_mtu=1500)
+
+
+def test_a_host_before_its_port_would_lose_packets_if_its_pins_were_lost():
+    fabric = Fabric(change=small_ports)
+    assert fabric.prove()
+    error = fabric.refused(swapped(fabric.plan.steps, "canary.1.l2", "canary.1.host_link"))
+    assert (error.step, error.verdict, error.hop) == ("canary.1.host_link", "BLACKHOLE", "leaf1:Ethernet11")
+    assert "if h1:eth1 lost its pins, it would send 9000 bytes into leaf1:Ethernet11" in str(error)
+
+
+def test_what_a_host_would_send_without_its_pins_is_received_in_its_segment_by_the_end_of_the_stage(fabric):
+    steps = [s for s in fabric.plan.steps if s.stage == "canary" and s.phase == "host_link"]
+    error = fabric.refused(steps)
+    assert error.step == "after canary.1.host_link"
+    assert "would send 9000 bytes into leaf1:Vlan10" in str(error)
+
+
+def test_a_segment_that_was_half_raised_before_is_not_our_doing(fabric):
+    first = fabric.step("canary.1.host_link")
+    after = applied(fabric.states, [change.as_dict() for change in first.changes])
+    fabric.prove([], after)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("canary.1.svi", "canary.1.lift"),
+        ("canary.1.host_link", "canary.1.svi"),
+        ("fabric.2.link", "fabric.4.lift"),
+    ],
+)
+def test_what_is_used_before_it_is_persisted_is_caught(fabric, first, then):
+    """Persist after lift: a reboot brings the hop back small while its senders are lifted."""
+    one, other = fabric.step(first), fabric.step(then)
+    both = replace(one, changes=(*one.changes, *other.changes))
+    steps = [both if s.id == first else s for s in fabric.plan.steps if s.id != then]
+    moved = [s for s in steps if s.id == "fabric.proof"]
+    if then == "fabric.4.lift":  # the probes stay in front, so that only persisting is too late
+        steps = [s for s in steps if s.id != "fabric.proof"]
+        steps.insert(steps.index(both), replace(moved[0], gate=None))
+    assert fabric.refused(in_a_row(steps)).step == first
+
+
+@pytest.mark.parametrize("host", ["h1", "h4"])
+def test_a_host_that_does_not_persist_what_it_receives_is_caught(fabric, host):
+    fabric.states[host]["persistence"] = None
+    error = fabric.refused(fabric.plan.steps)
+    assert (error.verdict, error.host) == ("BLACKHOLE", host)
+    assert "after a reboot" in str(error)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import boxes, preflight
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_phases, lowering_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import lowering_order, way_back
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table import PLATFORMS
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
@@ -245,11 +245,11 @@ def test_a_gateway_that_waits_for_large_frames_would_send_at_once():
 
 def test_the_way_back_leaves_large_frames_on():
     _intent, topology = load(with_boxes(inventory(), "leaf2"))
-    changes = all_changes(planned(with_boxes(inventory(), "leaf2")))
-    assert not [
-        change for group in lowering_plan(changes, topology) for change in group.changes if change.field == "jumbo"
-    ]
-    assert lowering_phases(changes, topology)[-1] == "reload"  # its driver is asked, and says that it stays
+    steps = planned(with_boxes(inventory(), "leaf2")).steps
+    assert not [change for step in way_back(steps, topology) for change in step.changes if change.field == "jumbo"]
+    phases, hosts = {step.id: step.phase for step in steps}, {step.id: step.hosts for step in steps}
+    last = lowering_order(phases, hosts, topology)[-1]
+    assert [phases[step] for step in last] == ["reload"]  # its driver is asked, and says that it stays
 
 
 @pytest.mark.parametrize(
