@@ -129,7 +129,7 @@ def wanted_otherwise(data, hosts):
 
 
 @SLOW
-@given(fabrics(leafs=3, routers=("linux",)), st.data())  # a firewall keeps all of it high
+@given(fabrics(leafs=3, routers=("linux",), sessions=False), st.data())  # a firewall keeps all of it high
 def test_what_is_wanted_smaller_comes_down_and_what_is_wanted_larger_goes_up(fabric, data):
     intent, topology, found = wanted_otherwise(data, fabric[0])
     plan = make_plan(intent, topology, found)
