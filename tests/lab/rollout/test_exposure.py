@@ -1,4 +1,7 @@
-"""Senders that no pin bounds and whose datagrams are large: refused in preflight, and at own risk with a waiver."""
+"""Senders that no pin bounds and whose datagrams are large: refused in preflight, raised with a waiver.
+
+That the sentinel hears what is lost of them: test_unbound.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_helpers import lab_cli, need_namespaces
+from lab_helpers import lab_cli, need_namespaces, wait_until
 from lab_inventories import one_rack
 from rollout_helpers import Fabric
 
@@ -29,7 +32,7 @@ def fabric(tmp_path: Path) -> Iterator[Fabric]:
         lab_cli(tmp_path / "lab", "down")
 
 
-def test_such_a_segment_is_refused_and_with_a_waiver_the_sentinel_shouts(fabric: Fabric) -> None:
+def test_such_a_segment_is_refused_and_raised_with_a_waiver(fabric: Fabric) -> None:
     refused = fabric.play("rollout")
     assert (refused.status, refused.report["verdict"]) == (2, "failed"), refused.output
     for host in ("h1", "h2"):
@@ -42,6 +45,13 @@ def test_such_a_segment_is_refused_and_with_a_waiver_the_sentinel_shouts(fabric:
     waiver = {"kind": "exposure", "object": "back1", "reason": "these senders may lose what they send"}
     waived = fabric.play("rollout", "-e", json.dumps({"jumbo_waivers": [waiver], "jumbo_stages": ["canary"]}))
     assert (waived.status, waived.report["verdict"]) == (0, "passed"), waived.output
-    found = fabric.lab.violations()
-    assert found, "the link of one host is up before the other's"
-    assert {violation["size"] for violation in found} == {SIZE}
+    # What was lost while one link was up before the other's is theirs: whether any was is a matter of milliseconds.
+    assert {violation["size"] for violation in fabric.lab.violations()} <= {SIZE}
+    arrived = heard(fabric)
+    wait_until(lambda: heard(fabric) > arrived + 20, what="they still arrive")
+    assert [host for host in ("h1", "h2") if fabric.ip_mtus()[host]["eth0"] != 9000] == []
+
+
+def heard(fabric: Fabric) -> int:
+    """Return how many of these datagrams have arrived."""
+    return int(sum(fabric.lab.status()["traffic"]["unbound"].values()))

@@ -105,6 +105,7 @@ def test_a_line_that_hangs_is_read_back(racks):
     assert kinds(lab).count("config-line") == 2, "jumbo and one ip mtu: none was typed twice"
 
 
+@pytest.mark.long
 def test_a_box_that_does_not_come_back_stops_the_roll_out(racks):
     lab = racks("reload-never", jumbo_reload_within=15)
     outcome = lab.play("rollout")

@@ -50,6 +50,7 @@ def peers_that_are_not_up(lab):
     return found()
 
 
+@pytest.mark.long  # the bundled fabric is mixed as well
 def test_a_mixed_fabric_is_raised_and_taken_back(fabric):
     lab = fabric(**BGP)
     before = lab.ip_mtus()
