@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible import context
 from ansible.utils.display import Display
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import natural_key
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import waves
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.report import write_report
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import Run
@@ -69,7 +70,7 @@ def judged(stands: Standing) -> tuple[str, str]:
     again = "run it again: it says where it stands, and goes on from there"
     if not stands.left and not stands.soak_failed:
         return "stopped", f"ansible-playbook was ended from outside, nothing is pending; {again}"
-    hosts = ", ".join(dict.fromkeys(host for _step, host in stands.left))
+    hosts = ", ".join(sorted({host for _step, host in stands.left}, key=natural_key))
     return "failed", (
         f"ansible-playbook was ended from outside, and {hosts} may be in the middle of a change: what is armed goes "
         f"back by itself; {again} after taking back the rest"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import natural_key
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_values import LISTS
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Handle
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import conduct, fabric, past, soak, summary
@@ -128,7 +129,7 @@ def where(one: Earlier) -> list[str]:
     lines = [f"roll-out {one.run.id} {said}: {summary.counted(stands.confirmed, 'change')} of it confirmed"]
     steps = list(dict.fromkeys(step for step, _host in stands.left))
     for step in steps:
-        hosts = ", ".join(host for name, host in stands.left if name == step)
+        hosts = ", ".join(sorted((host for name, host in stands.left if name == step), key=natural_key))
         lines.append(f"not confirmed, or not read back: {step} on {hosts}")
     return lines
 

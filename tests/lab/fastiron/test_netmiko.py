@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
@@ -9,6 +10,12 @@ from lab.fastiron.conftest import ENABLE, PASSWORD
 from lab_helpers import wait_until
 
 netmiko = pytest.importorskip("netmiko")
+
+
+def listens(port: int) -> bool:
+    """Whether a connection is taken; a box that has booted does not listen at that very moment."""
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture
@@ -80,5 +87,5 @@ def test_management_goes_and_comes_back_with_a_reload(start: Any, connect: Any) 
     connection.read_until_pattern(r"anyway\? \(enter 'y' or 'n'\):")
     connection.write_channel("y")
     wait_until(lambda: not served.device.is_on)
-    wait_until(lambda: served.device.is_on)
+    wait_until(lambda: served.device.is_on and listens(served.handle.port), what="it is back and listens")
     assert 'reloaded=by "reload"' in connect(served).send_command("show version")
