@@ -50,7 +50,8 @@ def fabrics(draw, leafs=6, igp=True, boxes=True, routers=("linux", "opnsense"), 
     if boxes and draw(st.booleans()):
         switches = sorted(name for name, host in hosts.items() if host["platform"] == "eos")
         hosts = with_boxes(hosts, *draw(st.lists(st.sampled_from(switches), min_size=1, max_size=2, unique=True)))
-    return hosts, draw(st.sampled_from([1500, 9100, 9214]))
+    small = any(host["platform"] == "fastiron" for host in hosts.values())  # none of its ports is above its frame size
+    return hosts, draw(st.sampled_from([1500] if small else [1500, 9100, 9214]))
 
 
 def routed(draw, racks, shared):
@@ -88,8 +89,12 @@ def test_every_plan_satisfies_the_judge(fabric, data):
     assert judge(plan.as_dict(), found, hosts) == []
 
 
+NO_FIREWALLS = {"routers": ("linux",), "sessions": False}  # the way back does not begin with them
+
+
+# A run that was cut while links are drained is not gone on with where a box must be reloaded first: no way may be left.
 @SLOW
-@given(fabrics(routers=("linux",), sessions=False), st.data())  # the way back does not begin with firewalls
+@given(st.one_of(fabrics(boxes=False, **NO_FIREWALLS), fabrics(igp=False, **NO_FIREWALLS)), st.data())
 def test_limits_and_stops_leave_provable_plans(fabric, data):
     hosts, intent, topology, found = prepared(fabric)
     outside = data.draw(st.sets(st.sampled_from(sorted(intent.devices)), max_size=3))
