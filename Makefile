@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export PYTHONPATH := $(CURDIR)/collections
 FAULT ?=
 
-.PHONY: help setup able checks demo lab lab-down faults-help test lint types sanity unit lab-tests rollout-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
+.PHONY: help setup able checks demo lab lab-down faults-help test lint types sanity unit search lab-tests rollout-tests kill-tests reboot-tests scenario matrix matrix-unit bench docs
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ sanity: setup ## ansible-test sanity on a mirrored tree
 
 unit: setup ## unit and property tests (fast, no namespaces)
 	pytest tests/unit tests/property -n 2
+
+search: setup ## the property tests with twenty times as many examples, new ones each time: half an hour
+	JUMBO_PROPERTIES=search pytest tests/property -n 2
 
 lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
 	pytest tests/lab -n 2 --dist loadfile --no-loadscope-reorder -m 'not long'

@@ -17,7 +17,8 @@ from unit.mtu.fabric import applied, inventory, load, paired, states, stretched,
 
 # Shrinking a whole fabric takes minutes; what failed is printed, small enough to read.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
-SLOW = settings(max_examples=6, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings.default.max_examples // 16  # a whole plan is proven twice for each of them
+SLOW = settings(max_examples=FEW, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -246,7 +247,7 @@ def move(plan, data):
     return Plan(in_a_row(order))
 
 
-@settings(max_examples=24, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4 * FEW, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.too_slow])
 @given(fabrics(leafs=3), st.sampled_from([swap, forget, lift_early, lift_more, merge, move]), st.data())
 def test_what_the_judge_finds_the_proof_finds_too(fabric, spoil, data):
     hosts, intent, topology, found = prepared(fabric, data.draw(st.sampled_from([1500, 9214])))
