@@ -10,14 +10,16 @@ from typing import Any
 from ansible import constants, context
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import time_budget
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.elsewhere import other_rollouts
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent, JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Intent, read_intent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.left_out import refused_hosts
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.live import Live
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import check
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import make_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import Finding, check
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import Proof, prove
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import unsupported
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
@@ -33,7 +35,7 @@ from ansible_collections.jumbo.fabric.plugins.plugin_utils import (
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.action import FabricAction
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.executor import THREADS
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.exposure import exposures
-from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_of, plan_within_limits
+from ansible_collections.jumbo.fabric.plugins.plugin_utils.limits import plan_within_limits
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.refusal import note_refusal
 from ansible_collections.jumbo.fabric.plugins.plugin_utils.run import DIFFERENCES, Run
 
@@ -79,11 +81,13 @@ class ActionModule(FabricAction):
         findings += other_rollouts(states, known, take_over=intent.resume == "new")
         run.update(functools.partial(self._note, findings, fabric.not_read(states)))
         self._refuse_blocked(findings, list(fabric.not_read(states)))
+        plan = make_plan(intent, topology, states, touchable)
+        stops = unsupported(plan, intent, topology)
+        if stops:
+            self._note_unsupported(run, stops)
         differences: dict[str, str] = {}
-        if earlier:
-            plan = plan_of(intent, topology, states, touchable)
-        else:
-            plan, differences = plan_within_limits(intent, topology, states, touchable, accesses)
+        if not earlier and not stops:
+            plan, differences = plan_within_limits(plan, intent, topology, states, touchable, accesses)
         run.save("fleet", states)
         self._refuse_nothing_left(refused_hosts(Live(intent, topology, states), plan, touchable), plan, intent)
         self._refuse_too_slow(run, plan.as_dict()["steps"], states)
@@ -108,6 +112,19 @@ class ActionModule(FabricAction):
                 advice="Use them with playbooks/plan.yml or with --check.",
             )
         return saved.load(facts, inventory)
+
+    @staticmethod
+    def _note_unsupported(run: Run, stops: tuple[JumboError, ...]) -> None:
+        """Refuse what this version does not carry out; a plan alone says so and goes on, since its proof is of use."""
+        if not run.state().get("plan_only"):
+            raise InvalidIntent(stops)
+        said = [
+            Finding(
+                str(stop.host), stop.object, f"a roll-out refuses this plan: {stop}", "this version", blocking=False
+            )
+            for stop in stops
+        ]
+        run.update(lambda state: state["findings"].extend(finding.as_dict() for finding in said))
 
     @staticmethod
     def _note_differences(run: Run, differences: dict[str, str]) -> None:

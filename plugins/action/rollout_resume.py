@@ -42,7 +42,8 @@ class ActionModule(FabricAction):
         earlier = [one for one in resume.earlier(run) if one.run.id != (running or {}).get("rollout")]
         inventory = fabric.inventory_of(self.variables["hostvars"], self.variables["groups"]["all"])
         intent = read_intent(inventory)  # whatever is wrong with it is said before any device is asked
-        refuse_unsupported_inventory(intent, Topology(intent))
+        if not run.state().get("plan_only"):  # a plan may show what a roll-out would not do
+            refuse_unsupported_inventory(intent, Topology(intent))
         mode = intent.resume
         found = resume.still_open(earlier)
         lines = [line for one in found for line in resume.where(one)] or resume.harmless(earlier)

@@ -20,20 +20,20 @@ Changes = tuple[Mapping[str, Any], ...]
 
 
 def plan_within_limits(
+    plan: Plan,
     intent: Intent,
     topology: Topology,
     states: dict[str, State],
     touchable: frozenset[str],
     accesses: Mapping[str, Access],
 ) -> tuple[Plan, dict[str, str]]:
-    """Return a plan that every device accepted, and each device's own difference for all of its changes.
+    """Return a plan that every device accepted, this one or one after it, and each device's difference for its changes.
 
     A value that a device refuses becomes that interface's `max_ip_mtu` (in `states`, in place) and the plan is made
     again: a refusal names one interface only, so this ends after at most as many rounds as there are interfaces.
     """
     accepted: dict[str, tuple[Changes, str]] = {}
     while True:
-        plan = plan_of(intent, topology, states, touchable)
         wishes = wishes_of(plan)
         new = [host for host, changes in wishes.items() if accepted.get(host, ((), ""))[0] != changes]
         answers = everywhere(functools.partial(_try, accesses, wishes), new)
@@ -48,13 +48,8 @@ def plan_within_limits(
                 refused = True
         if not refused:
             return plan, {host: accepted[host][1] for host in wishes}
-
-
-def plan_of(intent: Intent, topology: Topology, states: Mapping[str, State], touchable: frozenset[str]) -> Plan:
-    """Return a plan that this version can carry out, by what is known of each device."""
-    plan = make_plan(intent, topology, states, touchable)
-    refuse_unsupported(plan, intent, topology)
-    return plan
+        plan = make_plan(intent, topology, states, touchable)
+        refuse_unsupported(plan, intent, topology)
 
 
 def wishes_of(plan: Plan) -> dict[str, Changes]:

@@ -24,19 +24,24 @@ _ADVICE = {
 }
 
 
+def unsupported(plan: Plan, intent: Intent, topology: Topology) -> tuple[JumboError, ...]:
+    """Return what of a plan the drivers or the lab-tested roll-out cannot carry out in this version."""
+    return (*_steps(plan, intent), *_drains(plan, topology), *_pairs(intent), *_segments(topology))
+
+
 def refuse_unsupported(plan: Plan, intent: Intent, topology: Topology) -> None:
-    """Raise InvalidIntent for a plan that the drivers or the lab-tested roll-out cannot carry out in this version."""
-    _refuse([*_steps(plan, intent), *_drains(plan, topology), *_pairs(intent), *_segments(topology)])
+    """Raise InvalidIntent with all that is `unsupported`, where anything is."""
+    _refuse(unsupported(plan, intent, topology))
 
 
 def refuse_unsupported_inventory(intent: Intent, topology: Topology) -> None:
     """Raise InvalidIntent for what the inventory alone tells, before any device is asked."""
-    _refuse([*_pairs(intent), *_segments(topology)])
+    _refuse((*_pairs(intent), *_segments(topology)))
 
 
-def _refuse(problems: list[JumboError]) -> None:
+def _refuse(problems: tuple[JumboError, ...]) -> None:
     if problems:
-        raise InvalidIntent(tuple(problems))
+        raise InvalidIntent(problems)
 
 
 def _steps(plan: Plan, intent: Intent) -> list[JumboError]:

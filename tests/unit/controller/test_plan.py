@@ -19,6 +19,7 @@ from controller_player import go_to, lines, moments
 from unit.mtu import fabric
 
 ROOT = Path(__file__).resolve().parents[3]
+LEAFS = ("leaf1", "leaf2")
 
 
 def newest(player):
@@ -234,6 +235,34 @@ def test_who_loses_what_and_who_sends_large_is_told_for_every_step():
 
 def test_what_the_proof_leaves_out_is_not_called_proven():
     assert any("(proven, but see the notes)" in line for line in shown(small(), notes=("h1 is not covered",)))
+
+
+# ---------------------------------------------------------------- what a roll-out would refuse
+
+
+def with_isis(player):
+    """Make spine1 a Junos box over IS-IS: its links must be drained, and no driver does that."""
+    variables = next(iter(player.world.hosts.values()))["variables"]
+    variables["jumbo_waivers"] = [{"kind": "only_path", "object": leaf, "reason": "a window"} for leaf in LEAFS]
+    for link in variables["jumbo_links"]:
+        if isinstance(link, dict):
+            link["routing"] = "isis"
+    player.world.hosts["spine1"]["platform"] = "junos"
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_plan_shows_what_a_roll_out_does_not_carry_out(player, facts, saved):
+    with_isis(player)
+    assert player.play("plan", **({"jumbo_saved_facts": str(facts)} if saved else {})) == "planned", player.said
+    assert player.status() == 0
+    text = (newest(player) / "plan.txt").read_text()
+    assert "a roll-out refuses this plan: " in text
+    assert "drains no link that runs isis" in text
+    assert "stage fabric" in text
+    assert player.play() == "failed"
+    assert "drains no link that runs isis" in player.report["reason"]
+    assert player.play(check=True) == "failed", "a dry roll-out ends as the roll-out would"
+    assert player.world.is_as_before()
 
 
 # ---------------------------------------------------------------- what it refuses
