@@ -44,7 +44,7 @@ sanity: setup ## ansible-test sanity on a mirrored tree
 unit: setup ## unit and property tests (fast, no namespaces)
 	pytest tests/unit tests/property -n 2
 
-search: setup ## the property tests with twenty times as many examples, new ones each time: half an hour
+search: setup ## the property tests with twenty times as many examples, new ones each time: five minutes
 	JUMBO_PROPERTIES=search pytest tests/property -n 2
 
 lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
