@@ -87,7 +87,8 @@ class _Judge:
         cases = self._cases()
         errors = [case.text for case in cases if case.kind == ERROR]
         bad = [case for case in cases if case.kind not in {SUCCESS, ERROR}]
-        findings = self._read_back_findings()
+        findings, untold = self._read_back()
+        errors += untold
         low = [f"{f['host']}:{f['interface']} {f['reason']}" for f in findings]
         findings += [f for f in self._findings(cases, bad) if not _names(findings, f)]
         counted = self._counted()
@@ -155,18 +156,22 @@ class _Judge:
 
     # ------------------------------------------------------------------ blame
 
-    def _read_back_findings(self) -> list[dict[str, Any]]:
-        """Name interfaces of this step that do not read back what was planned."""
-        found = []
+    def _read_back(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return (findings: interfaces of this step whose size is not the planned one, who tells none)."""
+        found, untold = [], []
         for change in self.step.get("changes", ()):
             if change["field"] != "ip_mtu" or "interfaces" not in self.after.get(change["host"], {}):
                 continue
             interface = self.after[change["host"]]["interfaces"].get(change["object"]) or {}
             size = interface.get("ip_mtu")
-            if size is not None and size < change["to"]:
+            if size is None:
+                untold.append(
+                    f"{change['host']}:{change['object']} does not tell its IP MTU, {change['to']} was planned"
+                )
+            elif size != change["to"]:
                 reason = f"it reads back an IP MTU of {size}"
                 found.append(_finding(change["host"], change["object"], reason, f"{change['to']} was planned"))
-        return found
+        return found, untold
 
     def _findings(self, cases: Sequence[_Case], bad: Sequence[_Case]) -> list[dict[str, Any]]:
         found = []

@@ -1,9 +1,11 @@
 """Control sessions of routers over several hops: each is a pair of endpoints that no pin bounds.
 
 A router takes the segment size of its TCP sessions from its first hop, and each end tells the other its own: a session
-that is set up at some moment sends up to the smaller of what its two ends' first hops allow then. Its packets may go by
-any link between the two, after failures too. Where a router on the way sends less, it answers (PTB: noted, since
-routers take "fragmentation needed" for sessions of their own); where the far end of a link receives less, nobody does.
+that is set up at some moment sends up to the smaller of what its two ends' first hops allow then, and goes on with that
+until it goes down: while all links of one of its ends are drained. One that was there before the plan may send whatever
+one of its ends sends. Its packets may go by any link between the two, after failures too. Where a router on the way
+sends less, it answers (PTB: noted, since routers take "fragmentation needed" for sessions of their own); where the far
+end of a link receives less, nobody does.
 """
 
 from __future__ import annotations
@@ -70,11 +72,12 @@ class Sessions:
             for turn in self._turns(link):
                 changed.setdefault(turn, []).append(link)
         now = _Now(links)
+        memory: dict[Ends, int] = {}
         for moment in sorted(changed):
             for link in changed[moment]:
                 now.put(link, [] if self._drained(link, moment) else list(self._ways(link, moment)))
             for ends in sessions:
-                size = now.size(ends)
+                size = memory[ends] = now.size(ends, memory.get(ends))
                 if size > self.live.intent.baseline_ip_mtu:
                     problem = self._follow(moment, ends, size, now, note)
                     if problem:
@@ -163,9 +166,12 @@ class _Now:
             self.first[end.device] = max((way.most for way in mine), default=0)
             self.least[end.device] = min((way.least for way in mine), default=UNBOUNDED)
 
-    def size(self, ends: Ends) -> int:
-        """Return what a session that is set up now sends at most: what the first hops of both ends allow."""
-        return min(self.first.get(end, 0) for end in ends)
+    def size(self, ends: Ends, before: int | None) -> int:
+        """Return what a session sends at most, one set up now or before; `before`: that of the last moment, if any."""
+        first = [self.first.get(end, 0) for end in ends]
+        if not all(first):
+            return 0
+        return max(first) if before is None else max(min(first), before)
 
     def answers(self, ends: Ends, size: int) -> bool:
         """Tell whether a router on the way may send less than a session does: not its ends, which adapt themselves."""

@@ -11,7 +11,10 @@ State = Dict[str, Any]
 
 
 def settled(states: Mapping[str, Mapping[str, Any]], changes: Iterable[Change]) -> dict[str, Mapping[str, Any]]:
-    """Return the states after these changes; the given ones stay as they are, and hosts without a change are shared."""
+    """Return the states after these changes; the given ones stay as they are, and hosts without a change are shared.
+
+    Sizes, routes and what a host persists follow; what a drain and a reload change does not: both end as they began.
+    """
     found: dict[str, Mapping[str, Any]] = dict(states)
     by_host: dict[str, list[Change]] = {}
     for change in changes:
@@ -37,6 +40,9 @@ def _apply(state: State, change: Change) -> None:
     elif change.field == "route_mtu":
         for route in _routes(state, change):
             route["mtu"] = change.to if change.to is None else min(change.to, route.get("mtu") or change.to)
+    elif change.field == "persisted":
+        # What runs is not what would boot: a guard keeps it until it is persisted again.
+        state["guard"] = {**(state.get("guard") or {}), "state": "released" if change.to else "confirmed"}
 
 
 def _routes(state: State, change: Change) -> list[State]:

@@ -282,7 +282,7 @@ def applied(before: dict[str, Any], changes: list[dict[str, Any]]) -> dict[str, 
         elif change["field"] == "jumbo":
             large(state)
         elif change["field"] == "persisted":
-            state["guard"] = {"state": "released"}
+            state["guard"] = {"state": "released" if change["to"] else "confirmed"}
     return after
 
 

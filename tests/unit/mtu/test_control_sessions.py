@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import InvalidIntent
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import read_intent
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Change, Plan, Step, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
 from unit.mtu.fabric import inventory, load, planned, states
 
@@ -82,6 +82,24 @@ def test_a_session_whose_router_is_drained_on_all_links_goes_down_and_that_is_sa
     plan = planned(fabric(("leaf1", "spine2")))
     assert "The control session leaf1 - spine2 is down while the links of spine2 are drained." in plan.notes
     assert not [note for note in plan.notes if "links of leaf1" in note]
+
+
+def test_a_session_goes_on_with_the_size_it_was_set_up_with():
+    """leaf2's links are small already: set up now it would be small; set up before, leaf1 still sends 9214."""
+    hosts = fabric(("leaf1", "leaf2"), spines=2, leafs=2, jumbo_underlay_ip_mtu=4100, jumbo_ip_mtu=1500)
+    intent, topology = load(hosts)
+    found = states(intent, underlay=9214)
+    small = {"ip_mtu": 4100, "device_mtu": 4100, "persisted_mtu": 4100}
+    for spine in ("spine1", "spine2"):
+        found[spine]["interfaces"]["Ethernet2"].update(small)
+    for port in ("Ethernet1", "Ethernet2"):
+        found["leaf2"]["interfaces"][port].update(small)
+    ends = (("leaf1", "Ethernet1"), ("spine1", "Ethernet1"))
+    changes = tuple(Change(device, port, "ip_mtu", 9214, 4100, 9214, 4100) for device, port in ends)
+    together = Step("lower.1.link", "lower", 1, "link", changes, (), "one link, not drained", atomic=True)
+    with pytest.raises(NotProven, match="session leaf1 - leaf2 may send 9214 by leaf1:Ethernet1, spine1:Ethernet1"):
+        prove(Plan((together,)), intent, topology, found)
+    prove(make_plan(intent, topology, found), intent, topology, found)
 
 
 def test_what_was_uneven_before_is_only_noted():

@@ -41,9 +41,15 @@ def test_what_was_planned_must_read_back_even_if_all_packets_pass(fabric):
     rows = [device_ping(a, b, size) for a, b in step.gate.pairs for size in step.gate.ip_mtus]
     evidence = {"device_pings": rows, **read(fabric[1])}
     assert judge(step, evidence, fabric[0]).verdict == "success"
-    evidence["after"]["spine1"]["interfaces"]["Ethernet3"]["ip_mtu"] = 1500
+    port = evidence["after"]["spine1"]["interfaces"]["Ethernet3"]
+    for size in (1500, 9500):
+        port["ip_mtu"] = size
+        result = judge(step.as_dict(), evidence, fabric[0])
+        assert (result.verdict, blamed(result)) == ("failure", [("spine1", "Ethernet3")]), size
+    port["ip_mtu"] = None
     result = judge(step.as_dict(), evidence, fabric[0])
-    assert (result.verdict, blamed(result)) == ("failure", [("spine1", "Ethernet3")])
+    assert result.verdict == "error"
+    assert "spine1:Ethernet3 does not tell its IP MTU, 9214 was planned" in str(result.actual)
 
 
 def cross(fabric, bad, **evidence):

@@ -77,6 +77,18 @@ def test_after_it_nothing_is_left_to_do():
     assert after["h1"]["interfaces"]["eth1"]["ip_mtu"] == 4000
 
 
+@pytest.mark.parametrize("size", [1500, 4000])
+def test_hosts_whose_boot_forgot_their_lifts_persist_those_that_go_on(size):
+    """Segments at the baseline are not lifted again, and those of others are not touched: still, both shall boot."""
+    intent, topology, found = one_segment(size)
+    plan = make_plan(intent, topology, found)
+    forgot = {c.host for step in plan.steps for c in step.changes if c.field == "persisted" and not c.to}
+    persisted = {c.host for step in plan.steps for c in step.changes if c.field == "persisted" and c.to}
+    assert {"h3", "h4", "h5", "h6"} <= forgot & persisted
+    after = applied(found, all_changes(plan))
+    assert make_plan(intent, topology, after).steps == ()
+
+
 def test_one_segment_comes_down_and_every_sender_towards_it_is_pinned_to_it_alone():
     intent, topology, found = one_segment()
     plan = make_plan(intent, topology, found)
