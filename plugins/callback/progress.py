@@ -24,8 +24,6 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback.default import CallbackModule as Default
 
-QUIET_STATUS = ("ok", "skipped", "included")
-
 
 class CallbackModule(Default):
     """The default callback, silent about everything that has nothing to say."""

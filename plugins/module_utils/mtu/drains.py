@@ -1,7 +1,7 @@
 """Drained links, judged by what both ends tell of their sessions: is traffic led around them, and does it come back.
 
 Sessions over links that are not drained must stay as they are: a change of one link that costs another one its session
-was not planned. Sizes are bytes of IP packet, times seconds.
+was not planned. Times are seconds.
 """
 
 from __future__ import annotations

@@ -31,9 +31,6 @@ class Seen:
         return bool(self.flows) and not (self.lost or self.errors or self.reassembled or self.short or self.local_mtu)
 
 
-Observations = Mapping[Any, Seen]  # by (pair, size)
-
-
 def reply_of(replies: Mapping[str, Any], source: str) -> tuple[Mapping[str, Any] | None, str | None]:
     """Return (reply, trouble) of a source, whose replies are kept by "device:interface" or by device."""
     reply = replies.get(source, replies.get(source.partition(":")[0]))

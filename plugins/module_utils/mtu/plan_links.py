@@ -1,7 +1,8 @@
 """The stage fabric, first half: the routed links, what joins a pair first, then one plane after the other.
 
-Both ends of a link change in one step. Links that run OSPF or IS-IS, and those whose platform re-adds the interface on
-a change, are drained before and undrained after (design rules 2 and 10).
+Both ends of a link change in one step. Links that run OSPF or IS-IS, those whose platform re-adds the interface on a
+change, and those that a control session may cross are drained before and undrained after (design rules 2 and 10).
+The stage lower changes links the same way.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def plan_links(planner: Planner, before: Raised | None = None) -> Raised:
     row = Row(planner, STAGE, boxes.first + boxes.taken)
     for name, some in todo.items():
         _refuse_unequal(planner, some)
-        raise_links(row, name, [work for work in some if work.changes or _left_drained(planner, work.link)], TEXT)
+        change_links(row, name, [work for work in some if work.changes or _left_drained(planner, work.link)], TEXT)
     if chosen:
         _refuse_small(planner, works.values(), raised)
     return Raised(_sizes(planner, works.values(), planner.raised), row.first + row.taken - 1)
@@ -190,7 +191,7 @@ def _parts(planner: Planner, plane: str, works: Sequence[LinkWork]) -> list[list
     return [works for _devices, works in parts]
 
 
-def raise_links(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
+def change_links(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
     """Append the links of one plane, in parts of as many switches as may change at once; `text` says why they may."""
     for part in _parts(row.planner, plane, works):
         _change(row, plane, part, text.format(plane=plane))

@@ -1,8 +1,8 @@
 """The stage lower, before all others: what is above its wanted size comes down (design rules 8, 9 and 10).
 
 A running session keeps its size until its *sender* is pinned. So every sender that can cross what comes down is pinned
-first and read back, and its boot configuration forgets the larger routes; then gateways, routed links (drained where
-they run OSPF or IS-IS), and the hosts' own links come down. Pins go to the old size, not to the new one: what
+first and read back, and its boot configuration forgets the larger routes; then gateways, routed links (drained as in
+plan_links), and the hosts' own links come down. Pins go to the old size, not to the new one: what
 production may use afterwards is proven and lifted by the later stages, like everything else. Switched ports stay as
 they are, since they only accept.
 """
@@ -14,7 +14,7 @@ from typing import Iterable, Sequence
 from .high import High, HighLink
 from .intent_types import End, Segment
 from .lowering import LOWER
-from .plan_links import LinkWork, raise_links
+from .plan_links import LinkWork, change_links
 from .planner import Planner
 from .senders import Senders
 from .settled import settled
@@ -91,7 +91,7 @@ def _lower_links(planner: Planner, row: Row, links: Sequence[HighLink]) -> None:
         planes.setdefault(plane_of[high.link], []).append(LinkWork(high.target, changes))
     text = "Every sender that may cross {plane} is read back as pinned to what it will carry."
     for plane, works in planes.items():
-        raise_links(row, plane, works, text)
+        change_links(row, plane, works, text)
 
 
 def _lower_hosts(planner: Planner, row: Row, segments: Sequence[Segment]) -> None:

@@ -236,8 +236,3 @@ def act_of(changes: Sequence[Mapping[str, Any]]) -> str:
         return "persist"
     lifts = all(change["field"] == "route_mtu" and " " in change["object"] for change in changes)
     return "lift" if lifts else "apply"
-
-
-def changes_of(steps: Sequence[Step]) -> list[Change]:
-    """Return every change of these steps, in order."""
-    return [change for step in steps for change in step.changes]

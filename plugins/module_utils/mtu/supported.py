@@ -84,11 +84,14 @@ def _drains(plan: Plan, topology: Topology) -> list[JumboError]:
 def _pairs(intent: Intent) -> list[JumboError]:
     """Refuse pairs of platforms whose pairs no lab has shown yet."""
     problems = []
+    able = sorted(platform for platform in PLATFORMS if traits_of(platform).pairs)
     for pair in intent.pairs:
         platforms = sorted({intent.devices[device].platform for device in pair.devices})
         if not all(traits_of(platform).pairs for platform in platforms):
             message = f"pairs of {' and '.join(platforms)} are planned and proven, but not carried out by this version"
-            problems.append(JumboError(message, object=pair.name, variable="jumbo_pairs", wish=list(pair.devices)))
+            advice = "Leave its segments out: another role than jumbo"
+            known = {"object": pair.name, "variable": "jumbo_pairs", "advice": advice}
+            problems.append(JumboError(message, wish=list(pair.devices), limit=", ".join(able), **known))
     return problems
 
 
@@ -98,5 +101,7 @@ def _segments(topology: Topology) -> list[JumboError]:
         racks = sorted({str(topology.rack_of(m.device)) for m in segment.members if m.managed})
         if len(racks) > 1 and not topology.domains.is_switched(segment):
             message = f"stretched over {', '.join(racks)} without trunks: planned and proven, but not carried out yet"
-            problems.append(JumboError(message, object=segment.name, variable="jumbo_segments", wish=segment.name))
+            advice = "Give it another role than jumbo, or name the trunks that carry it in jumbo_links"
+            known = {"object": segment.name, "variable": "jumbo_segments", "advice": advice}
+            problems.append(JumboError(message, wish=racks, limit="racks joined by trunks", **known))
     return problems

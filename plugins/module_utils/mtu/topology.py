@@ -170,10 +170,6 @@ class Topology:
         """Return every cable of a port, or of a LAG."""
         return self._links_of.get(port, [])
 
-    def access_link(self, end: End) -> Link | None:
-        """Return the first cable of a host's interface, None where the inventory doesn't tell."""
-        return next(iter(self.access_links(end)), None)
-
     def uplinks(self) -> list[Link]:
         """Return the links between switches and routers that route: no peer links of pairs, no trunks."""
         return self._uplinks
@@ -260,10 +256,6 @@ class Topology:
     def leafs_of(self, end: End) -> tuple[str, ...]:
         """Return the switches that route for an interface: its own, or its segment's gateways (attached ones first)."""
         return self._paths.leafs_of(end)
-
-    def failover_links(self, source: str, destination: str) -> list[Link]:
-        """Return the links that traffic between two switches may cross, also after failures."""
-        return self._links_in(self.graph.blocks_between(source, destination))
 
     def links_among(self, here: Iterable[str], there: Iterable[str]) -> list[Link]:
         """Return the links that traffic from some switches to others may cross, also after failures."""

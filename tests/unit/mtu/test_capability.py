@@ -12,9 +12,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table im
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.preflight import check
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.stacked import (
     child_allows,
-    mpls_payload,
     parent_needs,
-    routed_over_ports,
 )
 from unit.mtu.fabric import all_changes, inventory, load, planned, states
 
@@ -134,12 +132,6 @@ def test_a_number_that_a_family_does_not_take_is_told_with_what_it_takes(size, m
 def test_what_stands_on_what(platform, kind, own, child, needs):
     assert parent_needs(platform, kind, child, own_number=own) == needs
     assert child_allows(kind, needs) >= child
-
-
-def test_a_routed_interface_is_bound_by_its_lowest_port():
-    assert routed_over_ports(9200, [9178, 9086]) == 9086
-    assert routed_over_ports(9000, []) == 9000
-    assert mpls_payload(9178) == 9166
 
 
 # --------------------------------------------------------------------------- in plans

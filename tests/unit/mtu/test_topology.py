@@ -135,7 +135,7 @@ def test_hosts_without_a_known_cable():
     links = hosts["h1"]["variables"]["jumbo_links"]
     links[:] = [link for link in links if isinstance(link, dict)]
     _intent, topology = load(hosts)
-    assert topology.access_link(End("h1", "eth1")) is None
+    assert topology.access_links(End("h1", "eth1")) == []
     assert [walk(p) for p in topology.paths(End("h1", "eth1"), End("h2", "eth1"))] == [["h1:eth1 -> h2:eth1"]]
     assert walk(topology.paths(End("h1", "eth1"), End("h3", "eth1"))[0])[0] == "h1:eth1 -> leaf1:Vlan10"
 
@@ -146,16 +146,16 @@ def test_no_way():
     assert topology.paths(End("h1", "eth9"), End("h2", "eth1")) == []
 
 
-def test_failover_links_are_those_on_any_loop_free_path():
+def test_links_among_switches_are_those_on_any_loop_free_path():
     hosts = inventory(spines=2, leafs=3)
     links = hosts["h1"]["variables"]["jumbo_links"]
     hosts["border1"] = {"platform": "eos", "groups": ["borders"], "variables": hosts["h1"]["variables"]}
     links.append({"ends": ["border1:Ethernet1", "spine1:Ethernet48"], "routing": "static"})  # a dead end
     _intent, topology = load(hosts)
-    found = topology.failover_links("leaf1", "leaf2")
+    found = topology.links_among(["leaf1"], ["leaf2"])
     assert len(found) == 6
     assert not any("border1" in str(link) for link in found)
-    assert topology.failover_links("leaf1", "leaf1") == []
+    assert topology.links_among(["leaf1"], ["leaf1"]) == []
 
 
 def test_a_missing_library_is_told(monkeypatch):
