@@ -59,8 +59,10 @@ class Adjacencies:
         }
         self._sessions = [one for link in bgp_links(topology) for one in self._of_link(link)]
         self._by_peer = {(device, side[0]): one for one in self._sessions for device, side in one.sides.items()}
+        self._born = Router(topology, dict.fromkeys(LINK_POOLS, routed_links(topology)), self._addresses)
         self._wanted: dict[str, frozenset[str]] = {}
         self._off: set[tuple[str, str]] = set()
+        self._off_links: frozenset[Link] = frozenset()
         self._running: dict[str, Run] = {}
         self._routes = {name: node.routes for name, node in fabric.nodes.items() if node.bgp}
         self._lock = threading.Lock()
@@ -144,8 +146,14 @@ class Adjacencies:
                 moved = True
             elif wanted and not one.established and one.timer is None:
                 one.timer = self._loop.call_later(self._delay, self._come_back, one)
-        if moved:
+        off = frozenset(link for link in routed_links(self._topology) if link.routing != BGP and not self._is_on(link))
+        if moved or off != self._off_links:
+            self._off_links = off
             self._route()
+
+    def _is_on(self, link: Link) -> bool:
+        with self._lock:
+            return not any((end.device, end.interface) in self._off for end in link.ends)
 
     def _is_wanted(self, one: _Adjacency) -> bool:
         with self._lock:
@@ -173,11 +181,12 @@ class Adjacencies:
         """Bring the routes of every switch in line, all at once."""
         async with self._applying:
             up = {(one.link, one.family) for one in self._sessions if one.established}
+            known, off = routed_links(self._topology), self._off_links
             links = {
-                family: [k for k in routed_links(self._topology) if k.routing != BGP or (k, family) in up]
+                family: [k for k in known if ((k, family) in up if k.routing == BGP else k not in off)]
                 for family in LINK_POOLS
             }
-            router = Router(self._topology, links, self._addresses)
+            router = Router(self._topology, links, self._addresses, self._born)
             with self._lock:
                 before = dict(self._routes)
                 self._routes = {name: router.routes_of(name) for name in before}

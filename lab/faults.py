@@ -103,9 +103,10 @@ def _spine_port(site: Site) -> str:
 
 
 def _last_uplink(site: Site) -> str:
-    planes = list(site.topology.planes().values())
-    link = planes[-1][-1] if planes else None
-    return _first([str(link.a)] if link else [])
+    leafs = {switch for rack in site.topology.racks.values() for switch in rack.switches}
+    links = [link for plane in site.topology.planes().values() for link in plane]
+    uplinks = [str(end) for link in links for end in link.ends if end.device in leafs]
+    return _first(uplinks[-1:])
 
 
 def _first_leaf(site: Site) -> str:
@@ -194,7 +195,7 @@ FAULTS = {
     ),
     "tap-1518": Fault(
         "A tap in a leaf-spine cable that passes frames of at most 1518 bytes. It has no interface anybody could ask.",
-        "the last spine's last link",
+        "the last spine's last link to a leaf",
         "fabric stage reverted, the link and both its ends named, exit 2",
         _last_uplink,
         _tap,

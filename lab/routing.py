@@ -9,6 +9,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
 from .addressing import LINK_POOLS, Addresses, first_address, networks
+from .bgp import BGP
 from .fabric import Route
 
 # Where a host's default route goes, the first role that it has; the back end is the last resort.
@@ -17,21 +18,25 @@ DEFAULT_ROUTE_ROLES = ("frontend", "management", "wan", "other", "jumbo")
 
 
 class Router:
-    """Finds the routes of every device. `links`: the routed links that can be used, by family."""
+    """Finds the routes of every device. `links`: the routed links that can be used, by family.
 
-    def __init__(self, topology: Topology, links: Mapping[int, Sequence[Link]], addresses: Addresses) -> None:
+    `born`: the routes of the beginning, where these are later ones. Static routes never move: over a link without BGP
+    packets only go where they went then, so nobody takes a detour through a device that announces nothing.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        links: Mapping[int, Sequence[Link]],
+        addresses: Addresses,
+        born: Router | None = None,
+    ) -> None:
         self._intent = topology.intent
         self._topology = topology
         self._addresses = addresses
         self._links = links
-        self._graphs = {family: self._graph(some) for family, some in links.items()}
-        self._distances: dict[tuple[str, int], dict[str, int]] = {}
-
-    def _graph(self, links: Sequence[Link]) -> networkx.Graph:
-        graph = networkx.Graph()
-        graph.add_nodes_from(self._intent.devices)
-        graph.add_edges_from((link.a.device, link.b.device) for link in links)
-        return graph
+        self._born = born
+        self._known: dict[tuple[str, int], dict[str, int]] = {}
 
     def routes_of(self, device: str) -> tuple[Route, ...]:
         """Return a device's routes, the default route last."""
@@ -49,17 +54,33 @@ class Router:
 
     def _hops_towards(self, device: str, name: str, owners: set[str], family: int) -> Iterator[tuple[str, str]]:
         """Yield (gateway, interface) of the links that bring a packet one step nearer to one of the owners."""
-        key = (name, family)
-        if key not in self._distances:
-            self._distances[key] = dict(networkx.multi_source_dijkstra_path_length(self._graphs[family], owners))
-        distance = self._distances[key]
+        distance = self._distances(name, owners, family)
         for link in self._links[family]:
             if device in (link.a.device, link.b.device) and device in distance:
                 here = link.end_on(device)
                 far = link.other(here)
                 gateway = first_address(self._addresses.get(far, ()), family)
-                if gateway and distance.get(far.device, distance[device]) < distance[device]:
+                nearer = distance.get(far.device, distance[device]) < distance[device]
+                if gateway and nearer and self._goes(link, far, (name, owners, family)):
                     yield gateway, here.interface
+
+    def _distances(self, name: str, owners: set[str], family: int) -> dict[str, int]:
+        """Return {device: how many links away a segment is}."""
+        if (name, family) not in self._known:
+            graph = networkx.DiGraph()
+            graph.add_nodes_from(owners)
+            for link in self._links[family]:
+                ends = (end for end in link.ends if self._goes(link, end, (name, owners, family)))
+                graph.add_edges_from((end.device, link.other(end).device) for end in ends)
+            self._known[name, family] = dict(networkx.multi_source_dijkstra_path_length(graph, owners))
+        return self._known[name, family]
+
+    def _goes(self, link: Link, far: End, towards: tuple[str, set[str], int]) -> bool:
+        """Tell whether packets to a segment may take a link towards this end of it."""
+        if self._born is None or link.routing == BGP:
+            return True
+        then = self._born._distances(*towards)
+        return then.get(far.device, len(then)) < then.get(link.other(far).device, len(then))
 
     def _host_routes(self, device: str) -> Iterator[Route]:
         segments = [

@@ -25,7 +25,7 @@ class StaticPlane:
         answer: Callable[[Sequence[str]], str] = _unreachable,
     ) -> None:
         self._known = frozenset(interfaces) if interfaces is not None else None
-        self._neighbours = dict(neighbours or {})
+        self.known_neighbours = dict(neighbours or {})
         self._macs = macs
         self.answer = answer
         self.mtus: dict[str, int] = {}
@@ -83,7 +83,7 @@ class StaticPlane:
 
     def neighbour(self, interface: str) -> Neighbour | None:
         """Return the far end that the plane was given."""
-        return self._neighbours.get(interface)
+        return self.known_neighbours.get(interface)
 
     def set_peers(self, addresses: Collection[str]) -> None:
         """Remember who may have a session."""

@@ -50,7 +50,7 @@ def write_inventory(
         **variables,
     }
     (path / "group_vars").mkdir(parents=True)
-    for group, bundled in (("switches", "switches"), ("machines", "servers")):
+    for group, bundled in (("switches", "switches"), ("machines", "linux")):
         (path / f"group_vars/{group}.yml").write_text((BUNDLED / f"group_vars/{bundled}.yml").read_text())
     (path / "hosts.json").write_text(json.dumps({"all": {"vars": shared, "hosts": numbers, "children": children}}))
     return str(path)

@@ -12,7 +12,7 @@ from rollout_helpers import Fabric, Outcome
 # How a roll-out may end, with its exit status: nothing between "all of it" and "taken back, or told what is not".
 ALLOWED_ENDS = {("passed", 0), ("reverted", 2), ("reverted", 4), ("failed", 2), ("failed", 4)}
 
-# Entries of the journal of a whole roll-out over the bundled fabric, and what its way back adds to them; a little less
+# Entries of the journal of a whole roll-out over three racks, and what its way back adds to them; a little less
 # than there are, so that every draw meets one.
 ROLLOUT_ENTRIES, ROLLBACK_ENTRIES = 180, 60
 

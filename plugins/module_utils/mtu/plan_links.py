@@ -215,6 +215,7 @@ def _change(row: Row, plane: str, works: Sequence[LinkWork], text: str) -> None:
     drained = [k for k in changing if _needs_drain(planner, k) and _left_drained(planner, k) != _ends(planner, k)]
     readded = [link for link in changing if _is_readded(planner, link)]
     _note_sessions(planner, drained)
+    _note_static(planner, plane, drained)
     if drained or readded:
         _refuse_cut_off(planner, list(dict.fromkeys([*drained, *readded])))
     if drained:
@@ -269,6 +270,18 @@ def _note_sessions(planner: Planner, drained: Sequence[Link]) -> None:
             planner.scope.note(
                 f"The control session {' - '.join(ends)} is down while the links of {router} are drained."
             )
+
+
+def _note_static(planner: Planner, plane: str, drained: Sequence[Link]) -> None:
+    """Say whom a drain does not move: a static route goes on leading to a switch that has lost its own way."""
+    if not any(plane in _devices(link) and link.routing != "static" for link in drained):
+        return
+    links = [k for k in planner.topology.uplinks() if k.routing == "static" and plane in _devices(k)]
+    for far in dict.fromkeys(link.other(link.end_on(plane)).device for link in links):
+        planner.scope.note(
+            f"{far} goes on sending to {plane} by static routes while links of {plane} are drained: "
+            f"{plane} must have another way by then, or the gate takes the drain back."
+        )
 
 
 def _devices(link: Link) -> set[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import replace
-from typing import Any, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
@@ -26,6 +26,27 @@ UPTIME_SLACK = 5
 STAYS_ON = (
     "`jumbo` stays on: a box that takes more harms nobody, and ending it takes `no jumbo`, a save and a second reload"
 )
+
+
+@dataclass(frozen=True)
+class _There:
+    """What must be there again: ports and LAGs that are up, and whom LLDP sees behind which port."""
+
+    up: Sequence[str]
+    neighbours: frozenset[tuple[str, str, str]]
+
+    def lacking(self, now: _There) -> str:
+        """Return what is not there yet, "" where everything is: ports first, since neighbours are seen later."""
+        down = [name for name in self.up if name not in now.up]
+        unseen = [f"{far}:{theirs} at {port}" for port, far, theirs in sorted(self.neighbours - now.neighbours)]
+        if down:
+            return f"not up again: {', '.join(down)}"
+        return f"not seen by LLDP again: {', '.join(unseen)}" if unseen else ""
+
+
+def _there(session: Session, interfaces: Interfaces) -> _There:
+    seen = fastiron_state.neighbours_of(session.may_show("show lldp neighbors detail"))
+    return _There(fastiron_state.ports_up(interfaces), seen)
 
 
 class Reload:
@@ -54,15 +75,15 @@ class Reload:
         interfaces, saved, running = asked(self.access, looked)
         self._refuse_unsaved(fastiron_state.unsaved_of(saved, running))
         jumbo = fastiron_state.jumbo_of(interfaces, saved, running)
-        up = fastiron_state.ports_up(interfaces)
+        before = asked(self.access, lambda session: _there(session, interfaces))
         difference = self.difference()
         if not difference:
-            return {"changed": False, "diff": "", "before": up}
+            return {"changed": False, "diff": "", "before": before.up}
         if not (jumbo["configured"] and jumbo["saved"]):
             self._configure_and_save(added=not jumbo["configured"])
         if not jumbo["active"]:
             booted = self._reload()
-            self._wait(booted, up)
+            self._wait(booted, before)
         self.check()
         after = asked(self.access, Session.configs)[1]
         others = words.difference(running.without(()), after.without(()))
@@ -72,7 +93,7 @@ class Reload:
                 host=self.access.host,
                 advice="Something writes it (a controller, `manager registrar`). Nothing above it is raised.",
             )
-        return {"changed": True, "diff": difference, "before": up}
+        return {"changed": True, "diff": difference, "before": before.up}
 
     def _refuse_unsaved(self, unsaved: str) -> None:
         if unsaved:
@@ -133,12 +154,12 @@ class Reload:
 
     # ------------------------------------------------------------------ waiting
 
-    def _wait(self, began: float, up: list[str]) -> None:
-        """Wait for a login, for a box that booted after `began`, for its frame size, then for what was up before."""
+    def _wait(self, began: float, before: _There) -> None:
+        """Wait for a login, for a box that booted after `began`, for its frame size, then for what was there before."""
         give_up, seen = began + self.access.reload_within, "its SSH port does not answer"
         while time.monotonic() < give_up:
             try:
-                seen = self._missing(began, up)
+                seen = self._missing(began, before)
             except AccessDenied:
                 raise
             except Unreachable as failure:
@@ -153,7 +174,7 @@ class Reload:
             advice="Look at its console. What it has saved has `jumbo`, which may stay; nothing else was changed.",
         )
 
-    def _missing(self, began: float, up: list[str]) -> str:
+    def _missing(self, began: float, before: _There) -> str:
         """Return what is not as it must be yet, "" where everything is."""
         patient = min(LOGIN_TIMEOUT, self.access.timeout)
         with Session(replace(self.access, timeout=patient)) as session:
@@ -163,8 +184,7 @@ class Reload:
             interfaces, _saved, _running = looked(session)
             if fastiron_state.is_active(interfaces) is not True:
                 return "its ports do not print large frames"
-            down = [name for name in up if not interfaces.get(name, {}).get("oper_up")]
-            return f"not up again: {', '.join(down)}" if down else ""
+            return before.lacking(_there(session, interfaces))
 
     def check(self) -> None:
         """Raise unless large frames are configured, saved and active."""

@@ -96,12 +96,24 @@ def jumbo_of(interfaces: Interfaces, saved: Config, running: Config) -> dict[str
 
 def add_neighbours(interfaces: Interfaces, shown: str | None) -> None:
     """Add who is at the far end of each port; what runs no LLDP tells nothing of it."""
-    if shown is None or shown.strip().lower().startswith("lldp is not"):
+    by_number = _neighbours(shown)
+    if by_number is None:
         return
-    by_number = parse_fastiron.parse_neighbours(shown)
     for name, interface in interfaces.items():
         if (words.command_of(name) or "").startswith("ethernet"):
             interface["neighbours"] = by_number.get(words.number_of(name), [])
+
+
+def neighbours_of(shown: str | None) -> frozenset[tuple[str, str, str]]:
+    """Return who LLDP sees: (port's number, its far end's name, the interface there)."""
+    told = _neighbours(shown) or {}
+    return frozenset((port, str(one["host"]), str(one["interface"])) for port, some in told.items() for one in some)
+
+
+def _neighbours(shown: str | None) -> dict[str, list[dict[str, Any]]] | None:
+    if shown is None or shown.strip().lower().startswith("lldp is not"):
+        return None
+    return parse_fastiron.parse_neighbours(shown)
 
 
 def unsaved_of(saved: Config, running: Config) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from lab_helpers import wait_until
 
 JUMBO = [{"host": "leaf5", "object": "jumbo", "field": "jumbo", "from": False, "to": True}]
 NAME = "run-leaf.1.reload"
+PORT = "GigabitEthernet1/1/1"
 
 
 @pytest.mark.parametrize("options", [{}, {"reload_questions": 2}, {"reload_questions": 2, "any_key": False}])
@@ -97,3 +99,17 @@ def test_ports_that_were_up_are_waited_for(start: Any) -> None:
     assert served.device.jumbo_state() == "active"
     served.plane.unplugged.clear()
     wait_until(lambda: served.driver.apply(JUMBO, 0, NAME)["changed"] is False)
+
+
+def test_whom_lldp_saw_is_waited_for(start: Any) -> None:
+    served = start()
+    neighbours = served.plane.known_neighbours
+    spine = neighbours.pop(PORT)
+    neighbours[PORT] = replace(spine, interface="Ethernet8")
+    served.device.on_power, tell = (
+        lambda on: (neighbours.update({PORT: spine}) if on else None, tell(on)),
+        served.device.on_power,
+    )
+    with pytest.raises(Unreachable, match="not seen by LLDP again: spine1:Ethernet8 at 1/1/1"):
+        served.impatient(reload_within=4.0).apply(JUMBO, 0, NAME)
+    assert served.device.jumbo_state() == "active"

@@ -41,8 +41,8 @@ def inventory(path):
         "canary": {"hosts": {"leaf1": None}},
     }
     (path / "group_vars").mkdir(parents=True)
-    for group in ("switches", "servers"):
-        (path / f"group_vars/{group}.yml").write_text((BUNDLED / f"group_vars/{group}.yml").read_text())
+    for group, bundled in (("switches", "switches"), ("servers", "linux")):
+        (path / f"group_vars/{group}.yml").write_text((BUNDLED / f"group_vars/{bundled}.yml").read_text())
     (path / "hosts.json").write_text(json.dumps({"all": {"vars": shared, "hosts": numbers, "children": groups}}))
     return str(path)
 

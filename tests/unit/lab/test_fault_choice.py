@@ -9,6 +9,7 @@ from ansible_collections.jumbo.fabric.lab.faults import FAULTS, Site, break_fabr
 from ansible_collections.jumbo.fabric.lab.inventory import design, load_hosts
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
+from lab_inventories import one_rack
 
 BUNDLED = Path(__file__).resolve().parents[3] / "inventory/lab"
 
@@ -23,11 +24,12 @@ def site() -> Site:
     ("name", "place"),
     [
         ("spine-1500", "spine1:Ethernet2"),
-        ("tap-1518", "leaf4:Ethernet2"),
+        ("tap-1518", "leaf5:10GigabitEthernet1/2/2"),
         ("icmp-filtered", "leaf1"),
         ("host-unreachable", "h3"),
         ("eos-max-9194", "spine1"),
         ("commit-slow", "leaf2"),
+        ("reload-never", "leaf5"),
     ],
 )
 def test_each_fault_has_its_default_place(site: Site, name: str, place: str) -> None:
@@ -61,12 +63,11 @@ def test_no_fault_is_no_damage(site: Site) -> None:
     [
         ("spine-9000", ("spine-9000", "spine-1500, tap-1518")),
         ("icmp-filtered@leaf9", ("icmp-filtered@leaf9", "leaf1")),
-        ("spine-1500@spine1:Ethernet9", ("spine1:Ethernet9", "Ethernet1, Ethernet2, Ethernet3")),
+        ("spine-1500@spine1:Ethernet19", ("spine1:Ethernet19", "Ethernet1, Ethernet2, Ethernet3")),
         ("tap-1518@spine1", ("spine1", "Ethernet1")),
         ("eos-max-9194@h1", ("h1", "allowed: eos")),
         ("confirm-lost@leaf1", ("leaf1", "allowed: junos")),
         ("reload-never@leaf1", ("leaf1", "allowed: fastiron")),
-        ("cli-hang", ("no place for this fault",)),
     ],
 )
 def test_a_wrong_fault_is_refused_with_what_there_is(site: Site, text: str, words: tuple[str, ...]) -> None:
@@ -74,3 +75,9 @@ def test_a_wrong_fault_is_refused_with_what_there_is(site: Site, text: str, word
         choose_faults(text, site)
     for word in words:
         assert word in str(refused.value)
+
+
+def test_a_fault_without_a_place_in_this_fabric_is_refused(tmp_path: Path) -> None:
+    plan = design(load_hosts([one_rack(tmp_path / "inventory", 1)]))
+    with pytest.raises(JumboError, match="no place for this fault"):
+        choose_faults("cli-hang", Site(plan.fabric, plan.topology))

@@ -157,3 +157,11 @@ def test_preflight_says_where_an_mtu_comes_from():
     now["spine2"]["interfaces"]["Ethernet1"]["mtu_from"] = "group base"
     found = [f for f in preflight.check(intent, topology, now) if "group base" in f["reason"]]
     assert [(f["host"], f["interface"], f["blocking"]) for f in found] == [("spine2", "Ethernet1", False)]
+
+
+def test_whom_a_drain_does_not_move_is_said():
+    hosts = mixed("spine2")
+    uplinks = [link for link in hosts["leaf1"]["variables"]["jumbo_links"] if isinstance(link, dict)]
+    uplinks[1]["routing"] = "static"  # leaf1 - spine2
+    told = [note for note in planned(hosts).notes if "static routes" in note]
+    assert [note.partition(" while")[0] for note in told] == ["leaf1 goes on sending to spine2 by static routes"]
