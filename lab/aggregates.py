@@ -1,7 +1,8 @@
-"""What makes one of several while a lab is up: hosts' aggregates over their members, and paired switches (MLAG).
+"""What makes one of several while a lab is up: aggregates over their members, and paired switches (MLAG).
 
 The kernel's own bonding is not needed. In the plant, what a host sends is given to one of the members that are up, by a
-hash of addresses and ports; what arrives by any of them is the host's. Two paired switches share their tables of
+hash of addresses and ports; what arrives by any of them is the host's. A switch's aggregate that routes does the same
+inside its node, over ports that count and limit for themselves. Two paired switches share their tables of
 addresses, and what comes by the peer link goes to no aggregate whose other member is up: its host has it already.
 """
 
@@ -19,12 +20,12 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 
 from .addressing import family_of
-from .fabric import Bundle, Fabric, Pair, Port
+from .fabric import Bundle, Fabric, Node, Pair, Port
 from .namespaces import Namespace
 from .wiring import bridge_mac, bundle_mac, wire_mac
 
 _LOG = logging.getLogger(__name__)
-_SPLIT, _SHIELD = "jumbo_lab_split", "jumbo_lab_pair"
+_SPLIT, _SHIELD, _PARTS = "jumbo_lab_split", "jumbo_lab_pair", "jumbo_lab_lag"
 _SEED = "0x6a756d62"  # the same flow takes the same member for as long as the members are the same
 _LINK = re.compile(r"^\d+: (?P<name>[^:@]+)(?:@[^:]*)?: <(?P<flags>[^>]*)>")
 _HASHES = {"ip": "ip saddr . ip daddr", "ip6": "ip6 saddr . ip6 daddr"}
@@ -45,7 +46,8 @@ class Aggregates:
 
     async def start(self) -> None:
         """Lay the aggregates' rules and begin to follow the members; nothing where the lab has none."""
-        if not self._fabric.bundles and not self._fabric.pairs:
+        routed = any(node.aggregates for node in self._fabric.nodes.values())
+        if not self._fabric.bundles and not self._fabric.pairs and not routed:
             return
         self._monitor = await self._plant.spawn("ip", "-o", "monitor", "link")
         if self._fabric.bundles:
@@ -61,8 +63,9 @@ class Aggregates:
                 await self._task
 
     async def boot(self, namespace: Namespace) -> None:
-        """Bring a switch that has just booted in line with the one it is paired with."""
-        if any(end.device == namespace.name for pair in self._fabric.pairs for end in pair.ends):
+        """Bring a switch that has just booted in line with its members, and with the one it is paired with."""
+        paired = any(end.device == namespace.name for pair in self._fabric.pairs for end in pair.ends)
+        if paired or self._fabric.nodes[namespace.name].aggregates:
             async with self._lock:
                 self._nodes[namespace.name] = namespace
                 await self._share(namespace)
@@ -93,6 +96,10 @@ class Aggregates:
                 await self._share(namespace)
 
     async def _share(self, namespace: Namespace) -> None:
+        node = self._fabric.nodes[namespace.name]
+        if node.aggregates:
+            await namespace.run("nft", "-f", "-", text=part_rules(node, self._up), only_net=True)
+            await namespace.run("ip", "-batch", "-", text=carrier_commands(node, self._up), only_net=True)
         for pair in self._fabric.pairs:
             here = next((end for end in pair.ends if end.device == namespace.name), None)
             if here:
@@ -124,6 +131,25 @@ def choose_rules(bundles: Iterable[Bundle], up: frozenset[str]) -> str:
         lines.append(f"flush chain {chain}")
         lines += [f"add rule {chain} {rule}" for rule in _choices(_usable(bundle, up))]
     return "\n".join([*lines, ""])
+
+
+def part_rules(node: Node, up: frozenset[str]) -> str:
+    """Return what a switch gives its aggregates' packets to: those members that are up, and from them to the whole."""
+    declared, rules = [], []
+    for aggregate in node.aggregates:
+        usable = [port.kernel for port in aggregate.members if port.plant_end in up]
+        ways = {port.kernel: [f'fwd to "{aggregate.splitter}"'] for port in aggregate.members}
+        for name, choices in ({aggregate.splitter: list(_choices(usable))} | ways).items():
+            declared.append(_chain(f"from_{name}", name, ""))
+            rules.append(f"flush chain netdev {_PARTS} from_{name}")
+            rules += [f"add rule netdev {_PARTS} from_{name} {rule}" for rule in choices]
+    return "\n".join([f"table netdev {_PARTS} {{", *declared, "}", *rules, ""])
+
+
+def carrier_commands(node: Node, up: frozenset[str]) -> str:
+    """Return what gives aggregates a link as long as one of their members has one."""
+    states = {one: any(port.plant_end in up for port in one.members) for one in node.aggregates}
+    return "".join(f"link set {one.splitter} {'up' if linked else 'down'}\n" for one, linked in states.items())
 
 
 def shield_rules(fabric: Fabric, pair: Pair, here: End, up: frozenset[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import Link
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import natural_key
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
@@ -15,13 +17,20 @@ _FIRST_ASN = 65000  # of the spines, which have one in common; every other switc
 
 
 def routed_links(topology: Topology) -> tuple[Link, ...]:
-    """Return the links that routes go over."""
-    return tuple(link for link in topology.uplinks() if link.routing != "none")
+    """Return the links that routes go over: of an aggregate one, between the two aggregates."""
+    routed = (link for link in topology.uplinks() if link.routing != "none")
+    return tuple(dict.fromkeys(_whole(topology, link) for link in routed))
+
+
+def _whole(topology: Topology, link: Link) -> Link:
+    """Return a link by the interfaces that route: for a member, its aggregate."""
+    ends = [topology.logical(end) for end in link.ends]
+    return link if tuple(ends) == link.ends else replace(link, a=ends[0], b=ends[1], through=())
 
 
 def bgp_links(topology: Topology) -> tuple[Link, ...]:
     """Return the links that carry BGP sessions."""
-    return tuple(link for link in topology.uplinks() if link.routing == BGP)
+    return tuple(link for link in routed_links(topology) if link.routing == BGP)
 
 
 def bgp_of(topology: Topology, device: str, addresses: Addresses) -> Bgp | None:

@@ -44,6 +44,7 @@ def _node(name: str, topology: Topology, wiring: Wiring, addresses: Addresses, r
         backend=tuple(end.interface for end in topology.endpoints() if end.device == name),
         peering=next((_peering(pair, name, ports, addresses) for pair in wiring.pairs if _is_in(pair, name)), None),
         bgp=bgp_of(topology, name, addresses),
+        aggregates=tuple(wiring.aggregates(name, ports)),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 import networkx
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
@@ -12,7 +13,10 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import T
 from .bgp import BGP, BGP_PLATFORMS
 from .names import is_plain
 from .platforms import PLATFORMS
-from .ports import Wiring, aggregate_number, is_peer_link, svi_number
+from .ports import Wiring, is_peer_link, svi_number
+
+# Platforms whose switches have aggregates and tagged links in the lab: how an aggregate is called, and an example.
+_AGGREGATES = {"eos": (r"Port-Channel\d+", "Port-Channel7"), "junos": (r"ae\d+", "ae0")}
 
 
 def problems(topology: Topology) -> Iterator[JumboError]:
@@ -47,20 +51,39 @@ def _of_aggregate(intent: Intent, lag: Lag) -> Iterator[JumboError]:
             message = "this is no name for a Linux interface"
             yield JumboError(message, host=lag.device, object=lag.name, limit="15 letters, digits or _.-")
         return
-    if intent.devices[lag.device].platform != "eos":
-        message = "the lab builds aggregates of hosts and of EOS switches only"
-        yield JumboError(message, host=lag.device, object=lag.name, wish=intent.devices[lag.device].platform)
+    platform = intent.devices[lag.device].platform
+    if platform not in _AGGREGATES:
+        message = "the lab builds aggregates of hosts and of these switches only"
+        yield JumboError(message, host=lag.device, object=lag.name, wish=platform, limit=", ".join(_AGGREGATES))
         return
-    if len(lag.members) > 1:
-        message = "the lab builds a switch's aggregates with one member only"
-        yield JumboError(message, host=lag.device, object=lag.name, wish=list(lag.members), limit="1 member")
-    if aggregate_number(lag.name) is None:
+    if not re.fullmatch(_AGGREGATES[platform][0], lag.name):
         message = "the lab cannot build this aggregate of a switch"
-        yield JumboError(message, host=lag.device, object=lag.name, limit="a name such as Port-Channel7")
-    for link in (ends[End(lag.device, name)] for name in lag.members if End(lag.device, name) in ends):
-        if link.routing != "none":
-            message = "the lab cannot build routed aggregates yet"
-            yield JumboError(message, host=lag.device, object=lag.name, wish=link.routing, limit="none")
+        yield JumboError(message, host=lag.device, object=lag.name, limit=f"a name such as {_AGGREGATES[platform][1]}")
+    links = [ends[end] for end in (End(lag.device, name) for name in lag.members) if end in ends]
+    if any(link.routing != "none" for link in links):
+        yield from _of_routed_aggregate(intent, lag, links)
+        return
+    if platform != "eos":
+        message = "the lab builds aggregates that switch on hosts and EOS only"
+        yield JumboError(message, host=lag.device, object=lag.name, wish=platform, limit="eos")
+    if len(lag.members) > 1:
+        message = "the lab builds a switch's aggregate of several members only where it routes"
+        yield JumboError(message, host=lag.device, object=lag.name, wish=list(lag.members), limit="1 member")
+
+
+def _of_routed_aggregate(intent: Intent, lag: Lag, links: Sequence[Link]) -> Iterator[JumboError]:
+    """Yield what keeps the members from being one link: they lead to one aggregate, and are alike."""
+    lag_of = {End(other.device, name): other.name for other in intent.lags for name in other.members}
+    far = [link.other(link.end_on(lag.device)) for link in links]
+    places = {(end.device, lag_of.get(end)) for end in far}
+    if len(places) != 1 or None in {name for _device, name in places}:
+        message = "the members of a routed aggregate shall end at one aggregate of one switch"
+        yield JumboError(
+            message, host=lag.device, object=lag.name, variable="jumbo_lags", wish=[str(end) for end in far]
+        )
+    if len({(link.routing, link.tagging) for link in links}) != 1:
+        message = "the members of a routed aggregate shall have the same routing and tagging"
+        yield JumboError(message, host=lag.device, object=lag.name, variable="jumbo_links", wish=[*map(str, links)])
 
 
 def _of_pair(intent: Intent, pair: Pair) -> Iterator[JumboError]:
@@ -82,10 +105,10 @@ def _of_link(intent: Intent, link: Link) -> Iterator[JumboError]:
     devices = [intent.devices[end.device] for end in link.ends]
     if all(device.is_host for device in devices):
         yield JumboError("a cable between two hosts is not built by the lab", host=link.a.device, object=str(link))
-    if link.tagging != "untagged" and (link.routing != "none" or any(device.is_host for device in devices)):
-        yield JumboError(
-            "the lab cannot build tagged links yet", host=link.a.device, object=str(link), wish=link.tagging
-        )
+    if link.tagging != "untagged" and any(device.platform not in _AGGREGATES for device in devices):
+        limit = ", ".join(_AGGREGATES)
+        message = "the lab builds tagged links between these switches only"
+        yield JumboError(message, host=link.a.device, object=str(link), wish=link.tagging, limit=limit)
     if link.routing == BGP:
         for device in (device for device in devices if device.platform not in BGP_PLATFORMS):
             message, limit = "the lab speaks BGP on these platforms only", ", ".join(BGP_PLATFORMS)

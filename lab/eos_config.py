@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from .addressing import family_of
-from .fabric import Bgp, Node, Port
+from .fabric import LINK_VLAN, UNTAGGED, Aggregate, Bgp, Node, Port
 from .ports import AGGREGATE
 
 
@@ -28,10 +28,15 @@ def _ports(node: Node) -> Iterator[str]:
             continue
         mode = list(_mode(node, port, vlans))
         yield f"interface {port.interface}\n   description {port.peer}"
+        if lag := port.member_of or port.aggregate:
+            yield f"   channel-group {lag.removeprefix(AGGREGATE)} mode active"
         if port.aggregate:
-            yield f"   channel-group {port.aggregate.removeprefix(AGGREGATE)} mode active\n!"
-            yield f"interface {port.aggregate}\n   description {port.peer.device}"
+            yield f"!\ninterface {port.aggregate}\n   description {port.peer.device}"
         yield from mode
+        yield "!"
+    for aggregate in node.aggregates:
+        yield f"interface {aggregate.interface}\n   description {aggregate.members[0].peer.device}"
+        yield from _routed(node, aggregate)
         yield "!"
 
 
@@ -40,13 +45,22 @@ def _mode(node: Node, port: Port, vlans: Mapping[str, int | None]) -> Iterator[s
     if port.vlans:
         yield "   switchport mode trunk"
         yield f"   switchport trunk allowed vlan {','.join(map(str, port.vlans))}"
-    elif port.bridge is None:
-        yield "   no switchport"
-        yield from _addresses(node, port.interface)
+    elif port.routes:
+        yield from _routed(node, port)
+    elif port.bridge is None:  # a member
+        return
     elif vlans[port.bridge] is not None:
         yield f"   switchport access vlan {vlans[port.bridge]}"
     if port.mlag is not None:
         yield f"   mlag {port.mlag}"
+
+
+def _routed(node: Node, port: Port | Aggregate) -> Iterator[str]:
+    """Yield the lines of what routes, by itself or by a sub-interface; the MTU of one is that of its parent."""
+    yield "   no switchport"
+    if port.tagging != UNTAGGED:
+        yield f"!\ninterface {port.interface}.{LINK_VLAN}\n   encapsulation dot1q vlan {LINK_VLAN}"
+    yield from _addresses(node, port.interface)
 
 
 def _pairing(node: Node) -> Iterator[str]:

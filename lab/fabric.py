@@ -10,6 +10,10 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End
 from .names import kernel_name
 from .platforms import DEFAULT_IP_MTU, PLATFORMS, PlatformSizes
 
+UNTAGGED = "untagged"
+LINK_VLAN = 100
+"""What tagged routed links carry their packets in. Only configurations show it: tags are not seen in the lab."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cable:
@@ -71,7 +75,8 @@ class Port:
 
     aggregate: on a switch, the Port-Channel whose only member it is. members: on a host, the ports behind an aggregate
     that shows as this one interface. mlag: its number, where two switches share the aggregate. vlans: what a trunk
-    carries. trunk: this is a lane of that port. beside: plant ends that go up and down with it.
+    carries. trunk: this is a lane of that port. beside: plant ends that go up and down with it. member_of: the routed
+    aggregate that its packets belong to. tagging: of what it routes, as in the inventory's links.
     """
 
     interface: str
@@ -85,6 +90,8 @@ class Port:
     vlans: tuple[int, ...] = ()
     trunk: str | None = None
     beside: tuple[str, ...] = ()
+    member_of: str | None = None
+    tagging: str = UNTAGGED
 
     @property
     def kernel(self) -> str:
@@ -94,12 +101,40 @@ class Port:
     @property
     def routes(self) -> bool:
         """Whether it has addresses of its own."""
-        return self.bridge is None and not self.vlans
+        return self.bridge is None and not self.vlans and self.member_of is None
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everything that it is called."""
         return (self.interface, self.kernel, *((self.aggregate,) if self.aggregate else ()), *self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A switch's aggregate that routes: an interface of its own, whose packets part to its ports inside the node.
+
+    `under` is beneath it, and what it sends comes out at `splitter`. members: its ports. tagging: as of a port.
+    """
+
+    number: int
+    interface: str
+    members: tuple[Port, ...]
+    tagging: str = UNTAGGED
+
+    @property
+    def kernel(self) -> str:
+        """Its name inside the node."""
+        return kernel_name(self.interface)
+
+    @property
+    def under(self) -> str:
+        """What it stands on."""
+        return f"lag{self.number}a"
+
+    @property
+    def splitter(self) -> str:
+        """Where what it sends is given to one of its members."""
+        return f"lag{self.number}b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +162,7 @@ class Peering:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A BGP neighbour: its address, its number of autonomous system, the device, and the port that leads there."""
+    """A BGP neighbour: its address, its number of autonomous system, the device, and the interface that leads there."""
 
     address: str
     asn: int
@@ -169,6 +204,7 @@ class Node:
     backend: tuple[str, ...]
     peering: Peering | None = None
     bgp: Bgp | None = None
+    aggregates: tuple[Aggregate, ...] = ()
 
     @property
     def is_linux(self) -> bool:
@@ -203,11 +239,15 @@ class Node:
         for bridge in self.bridges:
             if interface in (bridge.interface, bridge.kernel):
                 return bridge.kernel
+        for aggregate in self.aggregates:
+            if interface in (aggregate.interface, aggregate.kernel):
+                return aggregate.kernel
         raise KeyError(interface)
 
     def interfaces(self) -> Iterator[tuple[str, str]]:
-        """Yield (name, kernel name) of the ports, then of the SVIs."""
+        """Yield (name, kernel name) of the ports, of the routed aggregates, then of the SVIs."""
         yield from ((port.interface, port.kernel) for port in self.ports)
+        yield from ((aggregate.interface, aggregate.kernel) for aggregate in self.aggregates)
         yield from ((bridge.interface, bridge.kernel) for bridge in self.bridges if bridge.interface)
 
     def boot_mtu(self, port: Port) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .addressing import family_of
-from .fabric import Bgp, Node
+from .fabric import LINK_VLAN, UNTAGGED, Aggregate, Bgp, Node, Port
+
+_TAGS = {"tagged": "vlan-tagging", "flexible": "flexible-vlan-tagging"}
 
 
 def startup_config(node: Node) -> str:
@@ -18,11 +20,30 @@ def _ports(node: Node) -> Iterator[str]:
     vlans = {bridge.kernel: bridge.name for bridge in node.bridges}
     for port in node.ports:
         yield f'interfaces {port.interface} description "{port.peer}"'
-        if port.bridge is None:
-            yield from _addresses(node, port.interface, f"interfaces {port.interface} unit 0")
+        if port.member_of:
+            yield f"interfaces {port.interface} gigether-options 802.3ad {port.member_of}"
+        elif port.bridge is None:
+            yield from _routed(node, port)
         else:
             members = f"vlan members {vlans[port.bridge]}"
             yield f"interfaces {port.interface} unit 0 family ethernet-switching {members}"
+
+    if node.aggregates:
+        yield f"chassis aggregated-devices ethernet device-count {len(node.aggregates)}"
+    for aggregate in node.aggregates:
+        yield f"interfaces {aggregate.interface} aggregated-ether-options lacp active"
+        yield from _routed(node, aggregate)
+
+
+def _routed(node: Node, port: Port | Aggregate) -> Iterator[str]:
+    """Yield what routes: unit 0, or one with a VLAN's tag."""
+    if port.tagging == UNTAGGED:
+        yield from _addresses(node, port.interface, f"interfaces {port.interface} unit 0")
+        return
+    yield f"interfaces {port.interface} {_TAGS[port.tagging]}"
+    unit = f"interfaces {port.interface} unit {LINK_VLAN}"
+    yield f"{unit} vlan-id {LINK_VLAN}"
+    yield from _addresses(node, port.interface, unit)
 
 
 def _vlans(node: Node) -> Iterator[str]:

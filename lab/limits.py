@@ -111,7 +111,9 @@ def _egress(node: Node) -> str:
     chains: dict[str, list[str]] = {"bridge": [], "inet": []}
     jumps: dict[str, list[str]] = {"bridge": [], "inet": []}
     mtus = {port.kernel: node.boot_mtu(port) for port in node.ports}
-    for kernel in [*mtus, *(bridge.kernel for bridge in node.bridges)]:
+    bridges = [bridge.kernel for bridge in node.bridges]
+    aggregates = [aggregate.kernel for aggregate in node.aggregates]
+    for kernel in [*mtus, *bridges, *aggregates]:
         family, rule = _egress_rule(node, kernel, mtus.get(kernel, DEFAULT_IP_MTU))
         chains[family].append(f"  chain out_{kernel} {{\n    {rule}\n  }}")
         jumps[family].append(f'oifname "{kernel}" jump out_{kernel}')

@@ -86,11 +86,16 @@ class NamespacePlane:
             ports = [port, *(lane for lane in self._node.ports if lane.trunk == port.interface)]
             self._switch_cables(ports, up=up)
             self._batch([f"link set dev {one.kernel} {_ON_OFF[up]}" for one in ports])
-            if self._adjacencies:
-                self._adjacencies.port(self._node.name, port.interface, on=up)
+        self._tell_adjacencies(port.interface if port else interface, port.member_of if port else None)
         if up:  # the kernel forgets routes with their interface
             routes = self._adjacencies.routes_of(self._node.name) if self._adjacencies else None
             self._batch(route_commands(self._node, self._routable, routes))
+
+    def _tell_adjacencies(self, interface: str, aggregate: str | None) -> None:
+        """Say which of these are on: an interface that was switched, and the aggregate that it is a member of."""
+        for name in filter(None, (interface, aggregate)):
+            if self._adjacencies:
+                self._adjacencies.port(self._node.name, name, on=self._routable(name))
 
     def counters(self, interface: str) -> PortCounters:
         """Return the port's counters, a trunk's with those of its lanes; giants are what it refused to take in."""
@@ -176,7 +181,10 @@ class NamespacePlane:
         return (self._sysfs() / kernel / name).read_text().strip()
 
     def _is_on(self, interface: str, kernel: str) -> bool:
-        if any(kernel == bridge.kernel for bridge in self._node.bridges):
+        aggregate = next((one for one in self._node.aggregates if one.kernel == kernel), None)
+        if aggregate and not any(self._is_on(port.interface, port.kernel) for port in aggregate.members):
+            return False
+        if aggregate or any(kernel == bridge.kernel for bridge in self._node.bridges):
             addresses = self._run("ip", "-o", "addr", "show", "dev", kernel, "scope", "global")
             return bool(addresses.strip()) or not self._node.addresses.get(interface)
         return bool(int(self._read(kernel, "flags"), 16) & _IFF_UP)

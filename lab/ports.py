@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent import End, Lag, Link, Segment
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 
-from .fabric import Bridge, Bundle, Cable, Pair, Port
+from .fabric import UNTAGGED, Aggregate, Bridge, Bundle, Cable, Pair, Port
 from .names import kernel_name
 
 # By which two paired switches talk to each other, where the inventory does not say.
@@ -62,6 +62,14 @@ class Wiring:
                 found.append(_bundled(bundles[end]))
         return tuple(found)
 
+    def aggregates(self, device: str, ports: Sequence[Port]) -> Iterator[Aggregate]:
+        """Yield a switch's aggregates that route."""
+        for number, lag in enumerate(self._intent.lags):
+            members = tuple(port for port in ports if port.member_of == lag.name)
+            if members and lag.device == device:
+                link = next(link for link in self._intent.links if End(device, members[0].interface) in link.ends)
+                yield Aggregate(number, lag.name, members, link.tagging)
+
     def bridges(self, device: str, ports: Sequence[Port]) -> Iterator[Bridge]:
         """Yield a switch's VLANs: those it has an address, an access port or a paired switch in."""
         if not self.is_switch(device):
@@ -88,6 +96,8 @@ class Wiring:
                 bridge = self._bridge_of_vlan(end.device, vlan)
                 yield Port(lane, cable.lane_end(end, vlan), peer, cable.through, bridge, trunk=end.interface)
             return
+        link = self._intent.links[cable.number]
+        routed = lag if link.routing != "none" else None
         segment = self._topology.segment_of(self._topology.logical(peer))
         is_access = self.is_switch(end.device) and self._intent.devices[peer.device].is_host
         yield Port(
@@ -96,8 +106,10 @@ class Wiring:
             peer=peer,
             through=cable.through,
             bridge=self._bridge_name(end.device, segment) if is_access and segment else None,
-            aggregate=None if lag is None else lag.name,
+            aggregate=None if lag is None or routed else lag.name,
             mlag=self._mlag(end, lag),
+            member_of=routed.name if routed else None,
+            tagging=UNTAGGED if routed else link.tagging,
         )
 
     def _mlag(self, end: End, lag: Lag | None) -> int | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .addressing import family_of
-from .fabric import Bridge, Bundle, Cable, Fabric, Node, Route
+from .fabric import Aggregate, Bridge, Bundle, Cable, Fabric, Node, Route
 from .platforms import CABLE_MTU, DEFAULT_IP_MTU
 
 IPV4, IPV6 = 4, 6
 BUNDLED = 255  # in an address, where a cable's lane would be
 LEAST_IP_MTU = 1280  # of IPv6 (RFC 8200)
+_AGGREGATES = 128  # in an address, where VLANs of a node count from 0
 
 
 def cable_commands(fabric: Fabric) -> str:
@@ -53,12 +54,24 @@ def boot_commands(node: Node, routes: Iterable[Route] | None = None) -> str:
         for bridge in node.bridges
     ]
     lines += [f"link set {port.kernel} master {port.bridge}" for port in node.ports if port.bridge]
+    lines += [line for aggregate in node.aggregates for line in _aggregate(node, aggregate)]
     # A bridge takes the MTU of its ports until it is told one: it is the SVI's.
     lines += [f"link set {bridge.kernel} mtu {DEFAULT_IP_MTU} gso_max_segs 1 up" for bridge in node.bridges]
     lines += [f"link set {port.kernel} up" for port in node.ports]
     lines += [line for interface in node.addresses for line in address_commands(node, interface, "replace")]
     lines += route_commands(node, routes=routes)
     return "\n".join(lines) + "\n"
+
+
+def _aggregate(node: Node, aggregate: Aggregate) -> Iterator[str]:
+    """Yield what makes a switch's aggregate: as a port on its cable, on a cable of its own inside the node."""
+    ends = (aggregate.under, aggregate.splitter)
+    number = _AGGREGATES + aggregate.number
+    yield _wire(ends, [_mac(node.listen, number), _mac(node.listen, number + _AGGREGATES // 2)])
+    yield from (f"link set {end} addrgenmode none" for end in ends)
+    size = f"mtu {DEFAULT_IP_MTU} gso_max_segs 1"
+    yield f"link add link {aggregate.under} name {aggregate.kernel} {size} type macvlan mode passthru"
+    yield from (f"link set {name} up" for name in (aggregate.under, aggregate.kernel))
 
 
 def address_commands(node: Node, interface: str, verb: str) -> Iterator[str]:

@@ -162,7 +162,8 @@ class RunningLab:
             if end.device == name
         ]
         peerings = [pair.peering for pair in topology.intent.pairs if name in pair.devices and pair.peering]
-        return [port.interface for port in node.ports if port.routes] + gateways + peerings
+        aggregates = [aggregate.interface for aggregate in node.aggregates]
+        return [port.interface for port in node.ports if port.routes] + aggregates + gateways + peerings
 
     def limits_follow(self, name: str) -> bool:
         """Tell whether a host's ports take in what their links' MTU says."""

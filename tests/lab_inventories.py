@@ -207,6 +207,34 @@ def border_fabric(path: Path, block: int, **variables: Any) -> str:
     return write_inventory(path, block, groups, ["border1"], jumbo_links=links, jumbo_segments=segments, **variables)
 
 
+def lag_fabric(path: Path, block: int, **variables: Any) -> str:
+    """Two racks, BGP; a Junos leaf with an aggregate of two members to one spine and a tagged link to the other."""
+    links = [
+        *({**link, "routing": "bgp"} for link in uplinks(["spine1", "spine2"], ["leaf1"])),
+        *({"ends": [f"leaf2:xe-0/0/{n}", f"spine1:Ethernet1{n}"], "routing": "bgp"} for n in (1, 2)),
+        {"ends": ["leaf2:xe-0/0/3", "spine2:Ethernet2"], "routing": "bgp", "tagging": "tagged"},
+        ["h1:eth0", "leaf1:Ethernet11"],
+        ["h2:eth0", "leaf1:Ethernet12"],
+        ["h3:eth0", "leaf2:xe-0/0/11"],
+    ]
+    lags = [
+        {"device": "leaf2", "name": "ae0", "members": ["xe-0/0/1", "xe-0/0/2"]},
+        {"device": "spine1", "name": "Port-Channel2", "members": ["Ethernet11", "Ethernet12"]},
+    ]
+    segments = [
+        jumbo("back1", 1, "leaf1:Vlan10", "h1:eth0", "h2:eth0"),
+        jumbo("back2", 2, "leaf2:irb.10", "h3:eth0"),
+    ]
+    groups = {
+        "spines": ["spine1", "spine2"],
+        "leafs": ["leaf1", "leaf2"],
+        "servers": ["h1", "h2", "h3"],
+        "canary": ["leaf1"],
+    }
+    shared = {"jumbo_links": links, "jumbo_lags": lags, "jumbo_segments": segments}
+    return write_inventory(path, block, groups, own={"leaf2": JUNOS}, **shared, **variables)
+
+
 FASTIRON = {
     "ansible_network_os": "community.network.icx",
     "ansible_port": 2222,

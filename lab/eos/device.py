@@ -20,6 +20,7 @@ from .config import Config, render
 from .editor import Editor, load
 from .flash import STARTUP, Flash
 from .hardware import Hardware
+from .names import parent_of
 from .ports import Port, ports_of
 from .sessions import PENDING, Sessions
 from .show_interfaces import Live
@@ -105,9 +106,13 @@ class EosDevice:
         self.heads: dict[str, str] = {}
         self.bgp = bgp_of(self._running)
         self._effects.apply(
-            {name: Wanted(port.mtu, port.enabled) for name, port in self.ports.items() if port.in_plane},
+            {name: Wanted(self._sends(port), port.enabled) for name, port in self.ports.items() if port.in_plane},
             [peer.address for peer in self.bgp.peers if not peer.shut] if self.bgp else (),
         )
+
+    def _sends(self, port: Port) -> int:
+        """Return what a port sends at most: in the data plane its sub-interfaces are one with it."""
+        return min([port.mtu, *(other.mtu for other in self.ports.values() if parent_of(other.name) == port.name)])
 
     def startup(self) -> Config:
         """Return the startup-config as the device would boot it."""
@@ -137,7 +142,7 @@ class EosDevice:
 
     def _linked(self, port: Port) -> bool:
         if port.hardware == "subinterface":
-            parent = self.ports.get(port.name.partition(".")[0])
+            parent = self.ports.get(parent_of(port.name))
             return parent is not None and self._linked(parent)
         if port.kind == "Port-Channel":
             return any(self.ports[name].enabled and self._linked(self.ports[name]) for name in port.members)

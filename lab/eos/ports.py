@@ -36,8 +36,8 @@ class Port:
 
     @property
     def in_plane(self) -> bool:
-        """Tell whether the data plane has this interface: its sockets and its SVIs, not the rest."""
-        return self.kind in {"Ethernet", "Port-Channel", "Vlan"}
+        """Tell whether the data plane has this interface: its sockets, aggregates and SVIs, not the rest."""
+        return self.kind in {"Ethernet", "Port-Channel", "Vlan"} and not is_subinterface(self.name)
 
 
 def ports_of(config: Config, hardware: Hardware) -> dict[str, Port]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .errors import Complaint
-from .hardware import DEFAULT_MEDIA_MTU, LOWEST_MTU, MPLS_OVERHEAD, OVERHEAD, Hardware
+from .hardware import LOWEST_MTU, MPLS_OVERHEAD, OVERHEAD, Hardware
 from .inherit import effective, undefined
-from .ports import ETHERNET, LAG, LOOPBACK, MANAGEMENT, TUNNEL, kind_of, lag_of, own_mtu, tagging_of
+from .ports import ETHERNET, LAG, LOOPBACK, MANAGEMENT, TUNNEL, kind_of, lag_of, media_mtu, own_mtu, tagging_of
 from .tree import Tree, branch, entries, has, value
 
 _FAMILIES = ("inet", "inet6", "iso", "mpls")
@@ -53,7 +53,7 @@ def _bundle(name: str, block: Tree) -> Iterator[Complaint]:
 
 def _units(name: str, block: Tree) -> Iterator[Complaint]:
     kind, tagging = kind_of(name), tagging_of(block)
-    media = own_mtu(block) or DEFAULT_MEDIA_MTU
+    media = media_mtu(block)
     for number, unit in entries(block, "unit").items():
         path = f"[edit interfaces {name} unit {number}"
         if has(unit, "vlan-id") and tagging == "plain" and kind in (ETHERNET, LAG):

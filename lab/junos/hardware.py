@@ -7,7 +7,7 @@ from typing import Literal
 
 # Vendor documentation (media MTU): what the media MTU counts beside the IP packet, by the port's tagging.
 OVERHEAD = {"plain": 14, "vlan": 18, "flexible": 22}
-DEFAULT_MEDIA_MTU = 1514
+DEFAULT_IP_MTU = 1500
 MPLS_OVERHEAD = 12  # "Configuring the MPLS MTU": media MTU less its header, less 12
 LOWEST_MTU = 256
 MAX_MEDIA_MTU = 9216  # EX and QFX (vendor documentation); a vQFX of a public test set runs at 9214

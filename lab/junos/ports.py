@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .hardware import DEFAULT_MEDIA_MTU, MPLS_OVERHEAD, OVERHEAD
+from .hardware import DEFAULT_IP_MTU, MPLS_OVERHEAD, OVERHEAD
 from .tree import Tree, branch, entries, get, has, natural, value, values
 
 ETHERNET, LAG, IRB, LOOPBACK, MANAGEMENT, TUNNEL = "ethernet", "lag", "irb", "loopback", "management", "tunnel"
@@ -91,6 +91,11 @@ def own_mtu(block: Tree) -> int | None:
     return int(text) if text else None
 
 
+def media_mtu(block: Tree) -> int:
+    """Return the media MTU that is in force: without a statement the one that an IP packet of 1500 needs."""
+    return own_mtu(block) or DEFAULT_IP_MTU + OVERHEAD[tagging_of(block)]
+
+
 def tagging_of(block: Tree) -> str:
     """Return the tagging of a port."""
     if has(block, "flexible-vlan-tagging"):
@@ -111,9 +116,9 @@ def _lag(block: Tree) -> str:
 def _physical(config: Tree, name: str, configured: dict[str, Tree], members: tuple[str, ...]) -> Physical:
     block, kind = configured.get(name, {}), kind_of(name)
     lag = _lag(block)
-    media = own_mtu(configured.get(lag, {}) if lag else block) or DEFAULT_MEDIA_MTU
+    media = media_mtu(configured.get(lag, {}) if lag else block)
     shown = None if kind in (LOOPBACK, TUNNEL) else media
-    tagging = tagging_of(block)
+    tagging = tagging_of(configured.get(lag, {}) if lag else block)
     units = sorted(entries(block, "unit").items(), key=_number)
     return Physical(
         name=name,
@@ -175,7 +180,7 @@ def irb_limit(config: Tree, number: str) -> int | None:
             if kind_of(port) in (ETHERNET, LAG) and any(
                 vlan in _members(unit) for unit in entries(block, "unit").values()
             ):
-                sizes.append((own_mtu(block) or DEFAULT_MEDIA_MTU) - OVERHEAD["plain"])
+                sizes.append(media_mtu(block) - OVERHEAD["plain"])
     return min(sizes, default=None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .adjacency import ADJACENCY
 from .errors import InvalidIntent, JumboError
 from .intent_types import End, Intent
 from .platform_table import PLATFORMS
@@ -22,6 +23,10 @@ _ADVICE = {
     "sessions that jumbo_control_sessions does not name ask for no drain",
     "jumbo": "Reload it by hand (jumbo, write memory, reload) and run again: once that is active nothing is left to do",
 }
+_IGP = (
+    "Leave the stage fabric out of jumbo_stages; or cost the link out, set both of its ends by hand to what the "
+    "playbook plan shows, let traffic back and run again: a link that is at its size needs no drain"
+)
 
 
 def unsupported(plan: Plan, intent: Intent, topology: Topology) -> tuple[JumboError, ...]:
@@ -74,8 +79,9 @@ def _drains(plan: Plan, topology: Topology) -> list[JumboError]:
                     host=change.host,
                     object=change.object,
                     variable="jumbo_links",
+                    wish=runs,
                     limit=", ".join(sorted(drains)),
-                    advice=_ADVICE["drained"],
+                    advice=_IGP if runs in ADJACENCY else _ADVICE["drained"],
                 )
             ]
     return []

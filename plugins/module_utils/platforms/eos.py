@@ -23,6 +23,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_changes
     told_value,
 )
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_step import AGAIN, Step
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_subinterfaces import fold, held_by
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import (
     PREFIX,
     Sessions,
@@ -47,12 +48,9 @@ class EosDriver:
             if only_interfaces:
                 (shown,) = session.show(["show interfaces"])
                 with session.errors():
-                    found = parse_eos.parse_interfaces(shown)
-                return {
-                    "host": self.access.host,
-                    "platform": "eos",
-                    "interfaces": {interface["name"]: interface for interface in found},
-                }
+                    found = {interface["name"]: interface for interface in parse_eos.parse_interfaces(shown)}
+                    fold(found)
+                return {"host": self.access.host, "platform": "eos", "interfaces": found}
             version, shown, errors, lldp = session.show(
                 ["show version", "show interfaces", "show interfaces counters errors", "show lldp neighbors detail"]
             )
@@ -109,7 +107,7 @@ class EosDriver:
         """Load the changes into a session, return EOS's own difference, abort the session."""
         name = f"{PREFIX}check-{time.time_ns() // 1000 % 10**9}"
         with Session(self.access, check_release=True) as session:
-            changes = self._resolved(session, changes)
+            changes = self._resolved(session, changes, session.configs()[1])
             with self._candidate(session, changes, name):
                 (difference,) = session.text([_diffs(name)])
             session.abort(name)
@@ -121,12 +119,13 @@ class EosDriver:
         The handle has also: `already`, the interfaces that had their value before, and `digest` (see eos_words.digest).
         """
         with Session(self.access, check_release=True) as session:
-            changes = self._resolved(session, changes)
+            startup, running = session.configs()
+            changes = self._resolved(session, changes, running)
             handle: Handle = {"name": name, "changes": list(changes)}
             sessions, values = session.status(changes)
             self._refuse_pending(sessions)
             self._refuse_unfit(changes, values)
-            self._refuse_unsaved(*session.configs())
+            self._refuse_unsaved(startup, running)
             handle["already"] = [change["object"] for change in changes if values.get(key(change)) == change["to"]]
             session_of_step = session_name(name)
             with self._candidate(session, changes, session_of_step):
@@ -163,15 +162,29 @@ class EosDriver:
 
     # ------------------------------------------------------------------ steps of the above
 
-    def _resolved(self, session: Session, changes: Sequence[Change]) -> list[dict[str, Any]]:
+    def _resolved(self, session: Session, changes: Sequence[Change], running: str) -> list[dict[str, Any]]:
         """Return the changes with the BGP neighbours that those of them are about which drain a link."""
         for change in changes:
             if change["field"] not in FIELDS:
                 message = f"EOS has no {change['field']}: a switch pins no routes"
                 raise JumboError(message, host=self.access.host, object=change["object"])
-        running = session.configs()[1] if any(map(is_drain, changes)) else ""
+            if not is_drain(change):
+                self._refuse_held(change, running)
         with session.errors():
             return resolved(changes, running, self.access.host)
+
+    def _refuse_held(self, change: Change, running: str) -> None:
+        """Refuse to raise a port while a sub-interface would stay below: its `mtu` line is somebody's decision."""
+        held = held_by(change["object"], change["to"], parse_eos.configured_mtus(running))
+        if held:
+            raise JumboError(
+                f"its sub-interface {held[0]} has an MTU of its own, {held[1]}",
+                host=self.access.host,
+                object=change["object"],
+                wish=change["to"],
+                limit=held[1],
+                advice=f"Take the mtu line of {held[0]} out, or raise it there first.",
+            )
 
     @contextlib.contextmanager
     def _candidate(self, session: Session, changes: Sequence[Change], name: str) -> Iterator[None]:

@@ -18,6 +18,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_changes
     is_drain,
     values_of,
 )
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_subinterfaces import effective_mtus
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_words import Sessions, sessions_of, told
 
 try:
@@ -117,7 +118,7 @@ class Session:
         detail, shown = self.show(["show configuration sessions detail", "show interfaces"])
         running = self.text([RUNNING])[0] if any(map(is_drain, changes)) else None
         with self.errors():
-            mtus = {name: data.get("mtu") for name, data in shown["interfaces"].items()}
+            mtus = effective_mtus({name: data.get("mtu") for name, data in shown["interfaces"].items()})
             return sessions_of(detail), values_of(changes, mtus, running)
 
     def peers(self) -> dict[str, dict[str, Any]]:

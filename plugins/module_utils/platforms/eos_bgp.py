@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Mapping
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_subinterfaces import port_of
+
 _ROUTER = re.compile(r"router bgp (?P<asn>\S+) > neighbor (?P<name>\S+) (?P<rest>.+)")
 _ADDRESS = re.compile(r"interface (?P<interface>\S+) > (?:ip|ipv6) address (?:virtual )?(?P<prefix>[0-9a-fA-F.:]+/\d+)")
 
@@ -54,10 +56,12 @@ def line_of(neighbour: Mapping[str, str]) -> str:
 
 
 def neighbours_by_interface(config: str) -> dict[str, list[Neighbour]]:
-    """Return the neighbours that each interface leads to; interfaces without any are left out."""
+    """Return the neighbours that each interface leads to, by itself or a sub-interface; those without are left out."""
     lines = with_blocks(config)
     nets = [
-        (match["interface"], ipaddress.ip_interface(match["prefix"])) for match in map(_ADDRESS.match, lines) if match
+        (port_of(match["interface"]), ipaddress.ip_interface(match["prefix"]))
+        for match in map(_ADDRESS.match, lines)
+        if match
     ]
     found: dict[str, list[Neighbour]] = {}
     for neighbour in _neighbours(lines):

@@ -25,7 +25,9 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp i
 PREFIX = "jumbo-"
 """The log of every commit of ours starts with this: what does not is somebody else's."""
 
-DEFAULT_MEDIA_MTU = 1514  # EX port default, family inet 1500 (Juniper "Configuring the Media MTU")
+DEFAULT_IP_MTU = 1500
+"""Of family inet without any statement: a port shows 1514, with vlan-tagging 1518, with flexible-vlan-tagging 1522."""
+
 IP_FAMILIES = ("inet", "inet6")
 LONGEST_NAME = 60
 
@@ -82,6 +84,11 @@ class Port:
     def overhead(self) -> int:
         """Return what the media MTU counts beside the IP packet."""
         return LAYER2[self.tagging]
+
+    @property
+    def media_in_force(self) -> int:
+        """Return the media MTU that is stated, else the default."""
+        return self.media or DEFAULT_IP_MTU + self.overhead
 
 
 def ports_of(configuration: Any) -> dict[str, Port]:
@@ -160,7 +167,7 @@ def statements(changes: Sequence[Change], side: str, ports: Mapping[str, Port], 
 
 
 def _of_port(port: Port, size: int, now: int | None) -> Statements:
-    media = port.media or DEFAULT_MEDIA_MTU
+    media = port.media_in_force
     needed = size + port.overhead
     follows = now is None or media == now + port.overhead
     chosen = needed if follows or media < needed else media
@@ -175,14 +182,14 @@ def _of_svi(port: Port, unit: str, size: int) -> Statements:
     families = [family for other, family in port.families if other == unit and family in IP_FAMILIES]
     found: Statements = {Key(port.name, unit, family): size for family in families or ["inet"]}
     needed = size + port.overhead
-    if needed > (port.media or DEFAULT_MEDIA_MTU):
+    if needed > port.media_in_force:
         found[Key(port.name)] = needed
     return found
 
 
 def _held(port: Port, size: int, sizes: Mapping[str, int], objects: Sequence[str]) -> Statements:
     """Return what keeps the other units of irb at their size: they would follow its media MTU, which all share."""
-    if size + port.overhead <= (port.media or DEFAULT_MEDIA_MTU):
+    if size + port.overhead <= port.media_in_force:
         return {}
     return {
         Key(port.name, unit, family): sizes[name]

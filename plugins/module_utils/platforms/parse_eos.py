@@ -12,6 +12,7 @@ from typing import Any, Iterable, Mapping
 
 from ..mtu.errors import JumboError
 from . import parse_linux
+from .eos_subinterfaces import fold, port_of
 from .eos_vlans import vlans_by_interface
 
 DEFAULT_ROUTED = 1500
@@ -43,7 +44,7 @@ def parse_interfaces(output: Any) -> list[dict[str, Any]]:
 def state_interfaces(
     interfaces: Any, errors: Mapping[str, Any], lldp: Mapping[str, Any], running: str, startup: str
 ) -> dict[str, dict[str, Any]]:
-    """Return {name: interface} in the shape of a state.
+    """Return {name: interface} in the shape of a state; ports with what is on their sub-interfaces.
 
     The arguments are the data of `show interfaces`, `show interfaces counters errors`, `show lldp neighbors detail`,
     and the texts of running-config and startup-config: `configured_mtu`, `persisted_mtu` and `vlans` come from those.
@@ -62,9 +63,11 @@ def state_interfaces(
         ]
         if interface["kind"] in _L3_KINDS and not _switches(interfaces["interfaces"][name]):
             interface["configured_mtu"] = now.get(name)
-            interface["persisted_mtu"] = saved.get(name, saved.get("defaults", DEFAULT_ROUTED))
+            own = saved.get(name, saved.get(port_of(name)))
+            interface["persisted_mtu"] = saved.get("defaults", DEFAULT_ROUTED) if own is None else own
         else:
             interface["persisted_mtu"] = interface["ip_mtu"]  # L2 ports have no `mtu` line that counts
+    fold(found)
     return found
 
 

@@ -42,7 +42,7 @@ def test_physical_and_logical_sizes_are_apart(start: Any, pyez: Any, shown: bool
     port = reply.find("physical-interface[name='xe-0/0/0']")
     assert (port.findtext("mtu"), port.findtext("mru")) == ("9192", "9200" if shown else None)
     assert size(reply, "xe-0/0/0.0") == "9100"
-    assert size(reply, "xe-0/0/4.7") == "1492"  # flexible-vlan-tagging: 22 bytes of 1514
+    assert size(reply, "xe-0/0/4.7") == "1500"  # flexible-vlan-tagging: 22 bytes of 1522
     assert size(reply, "irb.10") == "1500"
     assert reply.findtext("physical-interface[name='lo0']/mtu") == "Unlimited"
     assert size(reply, "xe-0/0/1.0", "eth-switch") == "1514"

@@ -21,8 +21,8 @@ BORN = [line for line in set_lines(read(STARTUP)) if line.startswith("set interf
         ([change("xe-0/0/1", 4000)], ["xe-0/0/1 mtu 9014", "xe-0/0/1 unit 0 family inet mtu 9000"]),
         ([change("xe-0/0/2")], ["xe-0/0/2 mtu 9014"]),
         ([change("ae0")], ["ae0 mtu 9014"]),
-        ([change("xe-0/0/4", 1496)], ["xe-0/0/4 mtu 9018"]),
-        ([change("xe-0/0/5", 1492)], ["xe-0/0/5 mtu 9022"]),
+        ([change("xe-0/0/4")], ["xe-0/0/4 mtu 9018"]),
+        ([change("xe-0/0/5")], ["xe-0/0/5 mtu 9022"]),
         (
             [change("xe-0/0/2"), change("irb.10")],
             ["xe-0/0/2 mtu 9014", "irb mtu 9014", "irb unit 10 family inet mtu 9000"],

@@ -71,7 +71,7 @@ def test_something_else_listens(stranger: Access) -> None:
     ("wish", "words"),
     [
         (change("xe-0/0/0", new=9500), ["leaf2:xe-0/0/0:", "9514", "(wished: 9500)", "allowed: 9202"]),
-        (change("xe-0/0/5", 1492, 9500), ["leaf2:xe-0/0/5:", "9522", "(wished: 9500)", "allowed: 9194"]),
+        (change("xe-0/0/5", 1500, 9500), ["leaf2:xe-0/0/5:", "9522", "(wished: 9500)", "allowed: 9194"]),
         (change("irb.10", new=9500), ["leaf2:irb:", "allowed: 9202"]),
         (change("xe-0/0/3"), ["leaf2:xe-0/0/3:", "member of ae0", "Name ae0"]),
         (change("xe-0/0/0", 2000), ["leaf2:xe-0/0/0:", "has IP MTU 1500, not the 2000"]),

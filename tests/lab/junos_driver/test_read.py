@@ -18,8 +18,8 @@ def test_sizes_of_every_kind_of_interface(box: Any) -> None:
         "xe-0/0/2": ("switched", 1500, 1500, 1514, None, 1500),
         "xe-0/0/3": ("member", 1500, 1500, 1514, None, 1500),
         "ae0": ("lag", 1500, 1500, 1514, None, 1500),
-        "xe-0/0/4": ("routed", 1496, 1496, 1514, None, 1496),
-        "xe-0/0/5": ("routed", 1492, 1492, 1514, None, 1492),
+        "xe-0/0/4": ("routed", 1500, 1500, 1518, None, 1500),
+        "xe-0/0/5": ("routed", 1500, 1500, 1522, None, 1500),
         "irb.10": ("svi", 1500, None, None, None, 1500),
     }
     assert (found["lo0"]["ip_mtu"], found["lo0"]["mru"], found["lo0"]["kind"]) == (None, None, "loopback")

@@ -122,9 +122,13 @@ def shared(hosts: Hosts, name: str) -> list[Any]:
         (
             "jumbo_lags",
             {"device": "leaf1", "name": "Port-Channel5", "members": ["Ethernet11", "Ethernet12"]},
-            ("leaf1", "Port-Channel5", "one member only"),
+            ("leaf1", "Port-Channel5", "several members only"),
         ),
-        ("jumbo_lags", {"device": "leaf1", "name": "Port-Channel5", "members": ["Ethernet1"]}, ("routed aggregates",)),
+        (
+            "jumbo_lags",
+            {"device": "leaf1", "name": "Port-Channel5", "members": ["Ethernet1"]},
+            ("end at one aggregate",),
+        ),
         ("jumbo_lags", {"device": "leaf1", "name": "uplink", "members": ["Ethernet11"]}, ("such as Port-Channel7",)),
     ],
 )

@@ -129,13 +129,13 @@ def _links(index: int, entry: Any) -> dict[str, Any]:
         (
             {"jumbo_lags": [{"device": "l1", "name": "Port-Channel1", "members": ["Ethernet1"]}]},
             {},
-            ("l1", "aggregates"),
+            ("l1", "end at one aggregate", "s1:Ethernet1"),
         ),
         (_links(0, ["l1:Ethernet1", "s1:Ethernet1"]), {}, ("l1", "switched link", "routing")),
         (
-            _links(0, {"ends": ["l1:Ethernet1", "s1:Ethernet1"], "routing": "static", "tagging": "tagged"}),
+            _links(6, {"ends": ["b:eth1", "l2:Ethernet9"], "tagging": "tagged"}),
             {},
-            ("tagged",),
+            ("tagged", "eos, junos"),
         ),
         (_links(5, ["a:eth1", "b:eth2"]), {}, ("between two hosts",)),
         (_links(7, ["b:a-name-16-bytes-", "l2:Ethernet9"]), {}, ("b:a-name-16-bytes-", "15")),

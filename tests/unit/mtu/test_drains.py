@@ -111,8 +111,18 @@ def test_what_no_driver_drains_is_refused_with_what_it_does(routing):
     intent, topology = load(hosts)
     with pytest.raises(InvalidIntent) as caught:
         refuse_unsupported(planned(hosts), intent, topology)
-    assert f"drains no link that runs {routing}" in str(caught.value)
-    assert "allowed: bgp" in str(caught.value) or "bgp" in str(caught.value)
+    assert f"drains no link that runs {routing} (jumbo_links is '{routing}'); allowed: bgp" in str(caught.value)
+    assert ("cost the link out" in str(caught.value)) == (routing != "static")
+
+
+@pytest.mark.parametrize("routing", ["ospf", "isis"])
+def test_igp_links_that_were_raised_by_hand_ask_for_no_drain(routing):
+    hosts = mixed(routing=routing, spines=2, leafs=2)
+    intent, topology = load(hosts)
+    plan = planned(hosts, lambda found: found.update(states(intent, underlay=9214)))
+    refuse_unsupported(plan, intent, topology)
+    changed = {step.phase for step in plan.steps if step.stage == "fabric" and step.changes}
+    assert changed == {"lift"}
 
 
 def test_what_bgp_carries_is_drained_and_not_refused():
