@@ -88,18 +88,19 @@ class _Search:
     # ------------------------------------------------------------------ paths
 
     def paths(self, source: str, target: str) -> list[tuple[Hop, ...]]:
-        """Return the paths of a pair; both ends of one routed link are one hop."""
+        """Return the paths of a pair; both ends of one routed link are one hop, by any cable of an aggregate."""
         here, there = _end(source), _end(target)
-        leg = self._leg(here, there)
-        if leg is not None:
-            return [(Hop(here, True, leg.end_on(there.device), leg),)]
+        legs = self._legs(here, there)
+        if legs:
+            return [(Hop(here, True, leg.end_on(there.device), leg),) for leg in legs]
         return self.topology.paths(here, there)
 
-    def _leg(self, here: End, there: End) -> Link | None:
+    def _legs(self, here: End, there: End) -> list[Link]:
+        """Return the cables of the link between two interfaces: several where these are aggregates."""
         ends = {here, there}
         peerings = filter(None, map(self.topology.peering, self.topology.intent.pairs))
         links = [*self.topology.uplinks(), *peerings]
-        return next((k for k in links if {self.topology.logical(port) for port in k.ends} == ends), None)
+        return [link for link in links if {self.topology.logical(port) for port in link.ends} == ends]
 
     def ends(self, loss: Loss) -> Iterator[End]:
         """Yield every interface on the paths of a pair: what sends, its port, what receives."""
@@ -162,12 +163,11 @@ class _Search:
 
     def by_legs(self, losses: list[Loss]) -> list[Loss]:
         """Name both ends of a link over which a ping of this size fails: a box in the cable has no interface."""
-        legs = [loss for loss in losses if self._leg(_end(loss.source), _end(loss.target))]
-        for leg in legs:
-            self._name_link(
-                self._leg(_end(leg.source), _end(leg.target)), f"pings of {leg.size} bytes over it are lost"
-            )
-        return self._without(losses) if legs else losses
+        legs = {loss: self._legs(_end(loss.source), _end(loss.target)) for loss in losses}
+        for loss, cables in legs.items():
+            for cable in cables:
+                self._name_link(cable, f"pings of {loss.size} bytes over it are lost", len(cables))
+        return self._without(losses) if any(legs.values()) else losses
 
     def by_common_links(self, losses: list[Loss]) -> list[Loss]:
         """Name the links that explain most failing pairs and that no clean pair uses; equals are all named."""
@@ -206,9 +206,9 @@ class _Search:
     def _way(hop: Hop) -> tuple[Any, ...]:
         return (hop.link, hop.ingress) if hop.link else (hop.egress, hop.ingress)
 
-    def _name_link(self, link: Link | None, evidence: str, candidates: int = 1) -> None:
+    def _name_link(self, link: Link, evidence: str, candidates: int = 1) -> None:
         """Name both ends of a link: what drops in the cable has no interface."""
-        for port in link.ends if link else ():
+        for port in link.ends:
             reason = f"the link {link} drops large packets, and neither end counts or reports it"
             if candidates > 1:
                 reason = f"the link {link} or one of {candidates - 1} others drops large packets without a count"

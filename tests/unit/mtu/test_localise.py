@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.gates import judge
 from unit.mtu.evidence import LEG, blamed, device_ping, lab, leg, probes, read, step_with, triple
-from unit.mtu.fabric import interface, load, paired, states
+from unit.mtu.fabric import interface, inventory, load, paired, states
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,32 @@ def test_a_member_of_a_lag_that_counts_is_named_and_not_the_lag_that_sums_up():
     counted = read(found, 9000, {"leaf1a:Ethernet11": 11, "leaf1a:Port-Channel11": 11})
     evidence = {"probes": probes(*couple, flows=21, lost=11), **counted}
     assert blamed(judge(step_with("rack_receive", couple, flows=21), evidence, topology)) == [("leaf1a", "Ethernet11")]
+
+
+@pytest.mark.parametrize(
+    ("giants", "wanted", "said"),
+    [
+        ({"spine1:Ethernet12": 2}, [("spine1", "Ethernet12")], "it drops frames as too long"),
+        ({}, [("leaf2", "Port-Channel1"), ("spine1", "Port-Channel2")], "or one of 1 others drops large packets"),
+    ],
+    ids=["the second member counts", "nobody counts"],
+)
+def test_a_ping_over_an_aggregate_may_have_taken_any_of_its_cables(giants, wanted, said):
+    lags = [
+        {"device": "leaf2", "name": "Port-Channel1", "members": ["Ethernet1", "Ethernet31"]},
+        {"device": "spine1", "name": "Port-Channel2", "members": ["Ethernet2", "Ethernet12"]},
+    ]
+    hosts = inventory(jumbo_lags=lags)
+    second = {"ends": ["leaf2:Ethernet31", "spine1:Ethernet12"], "routing": "static"}
+    hosts["h1"]["variables"]["jumbo_links"].append(second)
+    intent, topology = load(hosts)
+    found = states(intent)
+    pair = ("leaf2:Port-Channel1", "spine1:Port-Channel2")
+    rows = [device_ping(*pair, 9214, 0), device_ping(*pair, 1500)]
+    evidence = {"device_pings": rows, **read(found, giants=giants)}
+    result = judge(step_with("leg", [pair], (9214, 1500)), evidence, topology)
+    assert sorted(blamed(result)) == wanted
+    assert all(said in finding["reason"] for finding in result.findings)
 
 
 def test_giants_elsewhere_are_told_but_explain_no_pair(fabric):
