@@ -64,11 +64,11 @@ class Wiring:
 
     def aggregates(self, device: str, ports: Sequence[Port]) -> Iterator[Aggregate]:
         """Yield a switch's aggregates that route."""
+        tagging = {end: link.tagging for link in self._intent.links for end in link.ends}
         for number, lag in enumerate(self._intent.lags):
             members = tuple(port for port in ports if port.member_of == lag.name)
             if members and lag.device == device:
-                link = next(link for link in self._intent.links if End(device, members[0].interface) in link.ends)
-                yield Aggregate(number, lag.name, members, link.tagging)
+                yield Aggregate(number, lag.name, members, tagging[End(device, members[0].interface)])
 
     def bridges(self, device: str, ports: Sequence[Port]) -> Iterator[Bridge]:
         """Yield a switch's VLANs: those it has an address, an access port or a paired switch in."""
