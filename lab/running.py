@@ -307,6 +307,9 @@ class RunningNode:
             options["enable"] = password
             options["reload_questions"] = 2
             options["reload_seconds"] = float(around.design.knob(node.name, "reload_seconds", _RELOAD_SECONDS))
+            options["schedules"] = bool(around.design.knob(node.name, "reload_schedules", True))
+            if node.name in around.design.in_band:
+                options["client"] = around.design.in_band[node.name].seen_from
         if node.name in around.damage.max_mtu:
             options["max_mtu"] = around.damage.max_mtu[node.name]
         if version := around.design.knob(node.name, f"{node.platform}_version", None):

@@ -18,10 +18,11 @@ MANAGEMENT = ("oob", "inband")
 
 @dataclass(frozen=True, slots=True)
 class InBand:
-    """How a node is managed across the fabric: from this host of the lab, at this IPv4 address."""
+    """How a node is managed across the fabric: from this host of the lab, at this IPv4 address, seen from another."""
 
     station: str
     address: str
+    seen_from: str
 
 
 def find_in_band(fabric: Fabric, topology: Topology, knobs: Mapping[str, Mapping[str, Any]]) -> dict[str, InBand]:
@@ -34,7 +35,8 @@ def find_in_band(fabric: Fabric, topology: Topology, knobs: Mapping[str, Mapping
         station = knobs[node.name].get("jumbo_lab_station")
         if knobs[node.name].get("jumbo_lab_management") == "inband" and station != node.name:
             name = _checked(station, fabric, node)
-            found[node.name] = InBand(name, _address(topology, node, name))
+            seen_from = _seen_from(topology, node, fabric.nodes[name])
+            found[node.name] = InBand(name, _address(topology, node, name), seen_from)
     return found
 
 
@@ -53,6 +55,19 @@ def _address(topology: Topology, node: Node, station: str) -> str:
             return address
     advice = "Let it be managed out of band, or give it a link to the switch that is the station's gateway"
     raise JumboError("the station has no way to this node", host=node.name, advice=advice)
+
+
+def _seen_from(topology: Topology, node: Node, station: Node) -> str:
+    """Return the station's address in a segment that the node is a gateway of, else the first that it has."""
+    near = [
+        end.interface
+        for segment in topology.intent.segments
+        if node.name in {end.device for end in topology.gateways(segment)}
+        for end in topology.hosts_in(segment)
+        if end.device == station.name
+    ]
+    found = (first_address(station.addresses.get(interface, ())) for interface in (*near, *station.addresses))
+    return next(address for address in found if address)
 
 
 def _reachable(topology: Topology, node: Node, station: str) -> Iterator[str]:

@@ -242,8 +242,11 @@ FASTIRON = {
 }
 
 
-def icx_fabric(path: Path, block: int, hosts: int = 2, **variables: Any) -> str:
-    """A rack of an EOS leaf, the canary, and one of a single FastIron box, whose reload cuts its rack off."""
+def icx_fabric(path: Path, block: int, hosts: int = 2, own: Mapping[str, Any] | None = None, **variables: Any) -> str:
+    """A rack of an EOS leaf, the canary, and one of a single FastIron box, whose reload cuts its rack off.
+
+    own: variables of the box.
+    """
     leafs = {"leaf1": "Ethernet{0}", "leaf5": "10GigabitEthernet1/2/{0}"}
     access = {"leaf1": "Ethernet1{0}", "leaf5": "GigabitEthernet1/1/1{0}"}
     behind = {leaf: [f"h{leaf[-1]}{number}" for number in range(1, hosts + 1)] for leaf in leafs}
@@ -269,9 +272,8 @@ def icx_fabric(path: Path, block: int, hosts: int = 2, **variables: Any) -> str:
     ]
     waivers = [{"kind": "only_path", "object": "leaf5", "reason": "its rack has one leaf"}]
     known = {"jumbo_allow_reload": True, "jumbo_waivers": waivers, "jumbo_lab_reload_seconds": 1, **variables}
-    return write_inventory(
-        path, block, groups, own={"leaf5": FASTIRON}, jumbo_links=links, jumbo_segments=segments, **known
-    )
+    box = {"leaf5": {**FASTIRON, **(own or {})}}
+    return write_inventory(path, block, groups, own=box, jumbo_links=links, jumbo_segments=segments, **known)
 
 
 def pair_fabric(path: Path, block: int, *, stretched: bool = True, **variables: Any) -> str:

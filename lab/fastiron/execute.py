@@ -122,6 +122,7 @@ _COMMANDS = (
     (r"show conf(iguration)?", True, show.configuration),
     (r"show ver(sion)?", False, show.version),
     (r"show lldp neighbors detail", False, show.neighbours),
+    (r"show who", False, show.who),
     (r"show lag( brief)?", False, show.lag),
     (r"show statistics( ethernet \S+)?", False, show_interfaces.statistics),
     (r"show interfaces brief", False, show_interfaces.brief),

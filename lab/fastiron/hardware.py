@@ -19,7 +19,8 @@ class Hardware:
     ("MTU 10200 bytes"), FESX ("IP MTU 10240 bytes"). lag_line: how a member names its LAG (08.0.61 and later, or
     before). reload_questions: one, or two. any_key: a question takes a single key without Enter. reload_seconds: how
     long a reload keeps the box away (about 90 s on an ICX7150; less here). schedules: whether it knows `reload after`.
-    interface_mtu: whether ports have an `ip mtu` of their own (not on an ICX8100). lldp: whether LLDP runs.
+    interface_mtu: whether ports have an `ip mtu` of their own (not on an ICX8100). lldp: whether LLDP runs. client: the
+    address that clients come from, as the box sees it.
     """
 
     model: str = "ICX7150-24P"
@@ -34,3 +35,4 @@ class Hardware:
     schedules: bool = True
     interface_mtu: bool = True
     lldp: bool = True
+    client: str = "192.0.2.250"

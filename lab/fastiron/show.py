@@ -60,6 +60,15 @@ def _serial(mac: str) -> str:
     return f"FEA{mac.replace('.', '')[:8].upper()}"
 
 
+def who(cli: Cli, _words: str) -> str:
+    """Answer `show who`: this terminal, and where its client is."""
+    return (
+        "SSH server status: Enabled\nSSH connections:\n"
+        f" 1      established, client ip address {cli.device.hardware.client}, user is {cli.user}\n"
+        "        you are connecting to this session"
+    )
+
+
 def neighbours(cli: Cli, _words: str) -> str:
     """Answer `show lldp neighbors detail`."""
     device = cli.device

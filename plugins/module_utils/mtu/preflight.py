@@ -327,13 +327,17 @@ class _Checker:
                         break
 
     def capabilities(self) -> Iterator[Finding]:
-        """Yield interfaces that have no MTU of their own to set, and cards that carry less than they accept."""
+        """Yield interfaces that cannot be set or taken back, and cards that carry less than they accept."""
         for end, role in self._wanted_ends():
             size = self.live.ip_mtu(end)
             why = self.live.unsettable(end)
             if why and size is not None and size < self.intent.ip_mtu:
                 reason = "this interface has no MTU of its own to raise: what needs it is left out"
                 yield Finding(end.device, end.interface, reason, f"IP MTU {size}, {role}. {why}", blocking=False)
+            unguarded = (self.live.interface(end) or {}).get("no_dead_man")
+            if unguarded and size is not None and size < self.intent.ip_mtu:
+                reason = "nothing would bring management back that its change may cost"
+                yield Finding(end.device, end.interface, reason, str(unguarded), self._touched(end.device))
             card = self.live.card(end)
             if card:
                 reason = f"this card carries {card.ip_mtu} at most, whatever MTU it accepts"

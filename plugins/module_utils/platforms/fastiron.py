@@ -12,7 +12,14 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_reload import STAYS_ON, Reload
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import AGAIN, Step, asked, looked
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import (
+    AGAIN,
+    NO_WAY_BACK,
+    OTHER_WAY,
+    Step,
+    asked,
+    looked,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 PING_MILLISECONDS = 1000
@@ -57,6 +64,7 @@ class FastironDriver:
         if only_interfaces:
             return state
         fastiron_state.add_neighbours(found, session.may_show("show lldp neighbors detail"))
+        fastiron_state.add_management(found, session.ends(), session.schedules, f"{NO_WAY_BACK}. {OTHER_WAY}")
         version = parse_fastiron.parse_version(session.show("show version"))
         unsaved = fastiron_state.unsaved_of(saved, running)
         return {

@@ -12,7 +12,7 @@ import time
 from typing import Any, Iterator, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_templates
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_templates, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
 
@@ -113,17 +113,16 @@ class Session:
             with contextlib.suppress(Exception):
                 self._shell.paramiko_cleanup()
 
-    @property
-    def own_address(self) -> str:
-        """The address from which the box is managed."""
-        with self.errors("the connection"):
-            return str(self._shell.remote_conn_pre.get_transport().sock.getsockname()[0])
+    def ends(self) -> set[str]:
+        """Return the addresses that management is between: as dialled from here, and as the box sees its client.
 
-    @property
-    def dialled(self) -> str:
-        """The address of the box that was dialled."""
+        They differ where a proxy, or a translation of addresses, is between.
+        """
         with self.errors("the connection"):
-            return str(self._shell.remote_conn_pre.get_transport().sock.getpeername()[0])
+            sock = self._shell.remote_conn_pre.get_transport().sock
+            found = {str(sock.getsockname()[0]), str(sock.getpeername()[0])}
+        seen = parse_fastiron.parse_client(self.may_show("show who") or "")
+        return found | ({seen} if seen else set())
 
     # ------------------------------------------------------------------ questions
 

@@ -8,7 +8,6 @@ again.
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any, Callable, Mapping, Sequence, TypeVar
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
@@ -19,6 +18,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_se
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
+NO_WAY_BACK = "management crosses this interface, and this release has no scheduled reload to bring it back"
+OTHER_WAY = "Manage the box by another way (ansible_host), or leave it out with --limit."
 AGAIN = "Read the device again and make a new plan."
 UNSAVED = "somebody else's change is not saved, and we do not save for others: what boots is not what runs"
 Result = TypeVar("Result")
@@ -128,16 +129,12 @@ class Step:
         """
         with Session(self.access) as session:
             interfaces, _saved, _running = looked(session)
-            crossed = next((name for name in self.objects if crosses(interfaces.get(name, {}), session)), None)
-            if crossed is None or not within:
+            ends = session.ends()
+            crossed = [name for name in self.objects if fastiron_state.crosses(interfaces.get(name, {}), ends)]
+            if not crossed or not within:
                 return False
             if not session.schedules():
-                raise JumboError(
-                    "management crosses this interface, and this release has no scheduled reload to bring it back",
-                    host=self.access.host,
-                    object=crossed,
-                    advice="Manage the box by another way (ansible_host), or leave it out with --limit.",
-                )
+                raise JumboError(NO_WAY_BACK, host=self.access.host, object=crossed[0], advice=OTHER_WAY)
             session.command(words.after(within))
             return True
 
@@ -205,13 +202,3 @@ class Step:
     def _edits_of_others(self, saved: Config, running: Config) -> str:
         """Return what differs besides the lines of this step, "" where nothing does."""
         return words.difference(*(config.without(self.objects, jumbo=False) for config in (saved, running)))
-
-
-def crosses(interface: Mapping[str, Any], session: Session) -> bool:
-    """Tell whether management reaches the box by an interface: by its address, or from its subnet."""
-    ends = {session.own_address, session.dialled}
-    for prefix in interface.get("addresses") or ():
-        found = ipaddress.ip_interface(str(prefix))
-        if any(ipaddress.ip_address(end) in found.network for end in ends):  # never in one of the other family
-            return True
-    return False

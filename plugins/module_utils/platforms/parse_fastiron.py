@@ -117,6 +117,13 @@ def parse_neighbours(text: str) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def parse_client(text: str) -> str | None:
+    """Read `show who`: the address of the client that asks, None where it is not told."""
+    before, mine, _after = text.partition("you are connecting to this session")
+    told = re.findall(r"client ip address (\S+?),", before)
+    return told[-1] if mine and told else None
+
+
 def parse_version(text: str) -> dict[str, Any]:
     """Read `show version`: {model, version, up_seconds}, None for what it does not tell."""
     units = templates.parse(templates.VERSION, text)

@@ -169,6 +169,21 @@ def test_without_a_scheduled_reload_such_an_interface_is_refused(start: Any) -> 
     assert served.plane.mtus["Ve10"] == 1500
 
 
+def test_the_client_counts_as_the_box_sees_it_behind_a_proxy(start: Any) -> None:
+    served = start(client="10.1.0.9").with_jumbo()
+    assert served.driver.apply([change()], 120, NAME)["armed"] is True
+    assert start().with_jumbo().driver.apply([change()], 120, NAME)["armed"] is False
+
+
+def test_where_nothing_would_bring_management_back_is_read(start: Any) -> None:
+    told = {
+        (schedules, client): start(schedules=schedules, client=client).driver.read()["interfaces"]["Ve10"]
+        for schedules, client in ((False, "10.1.0.9"), (True, "10.1.0.9"), (False, "192.0.2.9"))
+    }
+    assert "no scheduled reload" in told[False, "10.1.0.9"].pop("no_dead_man")
+    assert not [one for one in told.values() if "no_dead_man" in one]
+
+
 def test_a_busy_flash_is_waited_for(box: Any) -> None:
     handle = box.driver.apply([change()], 120, NAME)
     box.device.trouble.flash_busy = 1

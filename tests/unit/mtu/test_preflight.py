@@ -74,6 +74,12 @@ CASES = [
     ("running only", lambda s: s["h1"].update(persistence=None), ("h1", "eth1", False), "running only"),
     ("dead guard", lambda s: s["h1"].update(guard={"state": "dead", "id": "x"}), ("h1", None, False), "has died"),
     (
+        "no dead-man",
+        lambda s: port(s, "leaf1", "Vlan10").update(no_dead_man="management crosses it"),
+        ("leaf1", "Vlan10", True),
+        "nothing would bring management back",
+    ),
+    (
         "large gateway",
         lambda s: port(s, "leaf1", "Vlan10").update(ip_mtu=9000),
         ("leaf1", "Vlan10", False),

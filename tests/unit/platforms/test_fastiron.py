@@ -159,6 +159,23 @@ STACKID 1  system uptime is {uptime}
     }
 
 
+WHO = """SSH server status: Enabled
+SSH connections:
+ 1      established, client ip address 192.0.2.7, user is bob
+        1 minutes 7 seconds in idle
+ 2      established, client ip address 198.51.100.9, user is admin
+        you are connecting to this session
+ 3      established, client ip address 192.0.2.8, user is eve
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "address"), [(WHO, "198.51.100.9"), (WHO.replace("you are", "who is"), None), ("", None)]
+)
+def test_whom_the_box_sees(text, address):
+    assert parse_fastiron.parse_client(text) == address
+
+
 NEIGHBOUR = """Local port: 1/1/1
   Neighbor: 0024.38a5.5f31, TTL 101 seconds
     + Chassis ID (MAC address): 0024.38a5.5f00
