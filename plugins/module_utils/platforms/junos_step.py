@@ -14,7 +14,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_drains, junos_state
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import ESTABLISHED
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import is_down
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import (
     Entry,
@@ -321,7 +321,7 @@ def _still_up(change: Change, peers: Mapping[str, Mapping[str, Any]]) -> Iterato
     for neighbour in change["shut"]:
         address = neighbour["address"]
         peer = peers.get(address) or {}
-        if peer.get("state") == ESTABLISHED or peer.get("routes"):
+        if not is_down(peer):
             yield f"the BGP session with {address} is {peer.get('state')} with {peer.get('routes')} routes: not drained"
 
 
