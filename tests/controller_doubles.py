@@ -42,6 +42,7 @@ class World:
         self.sessions = {
             end: link.other(end) for link in self.topology.uplinks() if link.routing == "bgp" for end in link.ends
         }
+        self.up_since: dict[frozenset[End], float] = {}
         self.gateways = [
             (gateway, end)
             for segment in segments
@@ -78,6 +79,14 @@ class World:
     def is_up(self, end: End) -> bool:
         """Tell whether a session is up: neither end has shut it down."""
         return not any(self.is_shut(one) for one in (end, self.sessions[end]))
+
+    def since(self, end: End) -> float | None:
+        """Return since when a session is up, by a clock of acts; None while it is down."""
+        both = frozenset((end, self.sessions[end]))
+        if not self.is_up(end):
+            self.up_since.pop(both, None)
+            return None
+        return self.up_since.setdefault(both, 100.0 * self.acts)
 
     def is_shut(self, end: End) -> bool:
         return bool(self.devices[end.device].state["interfaces"][end.interface].get("drained"))
@@ -193,7 +202,7 @@ class DoubleDriver:
         port.pop("drained", None)  # that a session is down by our hand, no device can tell
         up = self.world.is_up(end)
         state, routes = ("established", 4) if up else ("idle", 0)
-        told = {"protocol": "bgp", "neighbour": str(self.world.sessions[end]), "since": None}
+        told = {"protocol": "bgp", "neighbour": str(self.world.sessions[end]), "since": self.world.since(end)}
         port["adjacencies"] = [{**told, "state": state, "shut": self.world.is_shut(end), "routes": routes}]
         port["counters"] = {"input_packets": 10_000 if up else 10}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import drains as judged
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import registry
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
@@ -112,7 +113,7 @@ class ActionModule(FabricAction):
     def _phase(self, run: Run, phase: str, step: dict[str, Any]) -> tuple[list[Outcome], list[str]]:
         accesses = self.accesses(fabric.hosts_of(run))
         executor = Executor(run.journal, run.id)
-        if phase == "drain" and (finding := self._refused_drain(run, step, accesses)):
+        if phase in ("drain", "link") and (finding := self._refused_drain(run, step, accesses)):
             return [], [summary.finding_line(finding, evidence=True)]
         outcomes = conduct.apply_everywhere(executor, accesses, step, within(step))
         passed, lines = judging.all_did(run, step, MAKING)
@@ -129,15 +130,20 @@ class ActionModule(FabricAction):
 
     @staticmethod
     def _refused_drain(run: Run, step: dict[str, Any], accesses: dict[str, Access]) -> dict[str, Any] | None:
-        """Return the finding of a drain that may not begin: by what is up now, it would cut switches off."""
-        reason = drains.refusal(step["changes"], fabric.intent_of(run)[1], accesses)
+        """Return the finding of a step that may not begin: by what is up now, its drained links would be missed.
+
+        Before links change this is asked again, since others may have gone down after the drain.
+        """
+        topology = fabric.intent_of(run)[1]
+        links = judged.drained_at(run.load("plan")["steps"], step["id"], topology)
+        reason = drains.refusal(links, topology, accesses) if links else None
         if reason is None:
             return None
         change = step["changes"][0]
         finding = {
             "host": change["host"],
             "interface": change["object"],
-            "reason": "its link is not drained",
+            "reason": "its link is not drained" if step["phase"] == "drain" else "its drained link is not changed",
             "evidence": reason,
         }
         run.update(lambda state: state["findings"].append(finding))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import drains
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import Link
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import Topology
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Handle
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import fabric
@@ -22,9 +23,8 @@ AGAIN = "Nothing is lowered before it has: look at its neighbours, then take it 
 Acts = list[tuple[Outcome, Handle]]
 
 
-def refusal(changes: Iterable[Mapping[str, Any]], topology: Topology, accesses: Mapping[str, Access]) -> str | None:
-    """Return why the links of these changes cannot be drained at this moment, None where others carry their traffic."""
-    links = drains.links_of(topology, changes)
+def refusal(links: Collection[Link], topology: Topology, accesses: Mapping[str, Access]) -> str | None:
+    """Return why these links cannot be, or stay, drained at this moment, None where others carry their traffic."""
     hosts = dict.fromkeys(end.device for link in topology.uplinks() for end in link.ends)
     states = fabric.read_states([accesses[host] for host in hosts if host in accesses])
     return drains.no_other_way(states, topology, links)
@@ -38,7 +38,7 @@ def wait_until_back(
     give_up = time.monotonic() + within
     while ends:
         states = fabric.read_states([accesses[host] for host in dict.fromkeys(end.device for end in ends)])
-        missing = drains.not_back(states, ends)
+        missing = drains.not_back({}, states, ends)
         if not missing or time.monotonic() > give_up:
             return missing
         time.sleep(BETWEEN_READS)
@@ -54,7 +54,7 @@ def not_to_be_drained(
         return []
     changes = [change for _host, handle in wanted for change in _of(handle, to=False)]
     hosts = dict.fromkeys(end.device for link in topology.uplinks() for end in link.ends)
-    reason = refusal(changes, topology, {host: access_to(host) for host in hosts})
+    reason = refusal(drains.links_of(topology, changes), topology, {host: access_to(host) for host in hosts})
     if reason is None:
         return []
     message = f"its links are not drained again to be lowered: {reason}"

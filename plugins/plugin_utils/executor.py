@@ -146,7 +146,8 @@ class Executor:
             changed, data = act(open_driver(access))
         except Exception as error:  # noqa: BLE001 - whatever it is, what was begun must be known and taken back
             outcome = failed(access.host, as_jumbo_error(error, access.host))
-            self._write(step, access.host, "done", verb, {"error": outcome.error})
+            known = {"handle": error.handle} if isinstance(error, JumboError) and error.handle else {}
+            self._write(step, access.host, "done", verb, {"error": outcome.error, **known})
             return outcome
         self._write(step, access.host, "done", verb, {**data, "changed": changed})
         return Outcome(access.host, changed=changed, data=data)
@@ -160,7 +161,8 @@ def handles(lines: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Handle]
     """Return what the journal says may still be applied: {(step, host): handle}, oldest first.
 
     An apply that was begun counts, whatever became of it: its intent holds the name and the changes that a revert
-    needs, and a revert reads the device first. What was taken back and read back is not in the result.
+    needs, its error what was known of the device by then, and a revert reads the device first. What was taken back and
+    read back is not in the result.
     """
     applied: dict[tuple[str, str], Handle] = {}
     for line in lines:
@@ -168,6 +170,8 @@ def handles(lines: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Handle]
         good = line["event"] == "done" and not line["data"].get("error")
         if line["verb"] in MAKING and (good or line["event"] == "intent"):
             applied[key] = line["data"]
+        elif line["verb"] in MAKING and line["data"].get("handle"):
+            applied[key] = line["data"]["handle"]
         elif line["verb"] == "revert" and good:
             applied.pop(key, None)
     return applied

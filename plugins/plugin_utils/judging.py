@@ -72,7 +72,7 @@ def judge(run: Run, step: Step, accesses: Mapping[str, Access]) -> tuple[bool, l
         result = _worse(result, *check(evidence))
     result["findings"] += _silent_routers(evidence, topology, step["gate"])
     run.journal.write(step=step["id"], host="", event="done", verb="probe", data=result)
-    run.save(f"gate-{step['id']}", evidence)
+    run.save(_evidence_of(step["id"]), evidence)
 
     def note(state: waves.State) -> None:
         state["gates"].append({**result, "step": step["id"], "stage": step["stage"]})
@@ -143,11 +143,21 @@ def _guard_reports(state: Mapping[str, Any]) -> list[str]:
 def _sessions(run: Run, step: Step, topology: Topology, evidence: Mapping[str, Any]) -> Trouble:
     """Drained links carry nothing, undrained ones have their sessions back, and no other session went down."""
     before, after, ends = evidence["before"], evidence["after"], judged.ends_of(step["changes"])
-    findings = judged.not_drained(before, after, ends) if step["phase"] == "drain" else []
-    findings += judged.not_back(after, ends) if step["phase"] == "undrain" else []
-    expected = judged.predicted(run.load("plan")["steps"], topology)
-    findings += judged.flapped(run.load("fleet"), after, topology, expected)
+    preflight, steps, name = run.load("fleet"), run.load("plan")["steps"], step["id"]
+    findings = judged.not_drained(preflight, before, after, ends) if step["phase"] == "drain" else []
+    findings += judged.not_back(preflight, after, ends) if step["phase"] == "undrain" else []
+    known = judged.references(preflight, steps, name, functools.partial(_read_by_gate, run), topology)
+    findings += judged.flapped(known, after, judged.expected_down(steps, name, topology))
     return "; ".join(judged.sentences(findings)), findings
+
+
+def _read_by_gate(run: Run, step: str) -> Mapping[str, Any] | None:
+    evidence = run.load(_evidence_of(step))
+    return evidence["after"] if evidence else None
+
+
+def _evidence_of(step: str) -> str:
+    return f"gate-{step}"
 
 
 def _time_left(run: Run, step: Step, _evidence: Mapping[str, Any]) -> Trouble:

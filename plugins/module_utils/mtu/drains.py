@@ -1,36 +1,50 @@
 """Drained links, judged by what both ends tell of their sessions: is traffic led around them, and does it come back.
 
 Sessions over links that are not drained must stay as they are: a change of one link that costs another one its session
-was not planned. Times are seconds.
+was not planned. What is not told is never good: a session that was told at preflight must be told again. Times are
+seconds.
 """
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, Iterable, Iterator, Mapping, Sequence
+import itertools
+from typing import Any, Callable, Collection, Dict, Iterable, Iterator, Mapping, Sequence
 
 from .intent_types import End, Link
 from .topology import Topology
 
-ESTABLISHED = "established"
+ESTABLISHED, BGP = "established", "bgp"
+NOT_TOLD = "(not told)"
 QUIET = 25.0
 """Packets a second that a drained interface may still receive: LLDP, LACP, ARP and BFD go on, traffic does not."""
 SLACK = 5.0
 """Seconds by which two readings of when a session came up may differ: some devices tell it as an age."""
 
 States = Mapping[str, Mapping[str, Any]]
+Sessions = Sequence[Mapping[str, Any]]
+Step = Mapping[str, Any]
 Finding = Dict[str, str]  # {host, interface, reason, evidence}
 
 
-def sessions_over(states: States, end: End) -> Sequence[Mapping[str, Any]]:
+def sessions_over(states: States, end: End) -> Sessions:
     """Return the adjacencies that a device tells over one of its interfaces."""
     interface = (states.get(end.device) or {}).get("interfaces", {}).get(end.interface) or {}
     return interface.get("adjacencies") or ()
 
 
-def not_back(states: States, ends: Iterable[End]) -> list[Finding]:
+def _vanished(preflight: States, now: States, end: End) -> Iterator[Finding]:
+    """Yield the sessions that were up at preflight and that nothing is told of any more."""
+    told = {one["neighbour"] for one in sessions_over(now, end)}
+    for one in sessions_over(preflight, end):
+        if one["state"] == ESTABLISHED and one["neighbour"] not in told:
+            yield _finding(end, "a session that was up at preflight is not told any more", str(one["neighbour"]))
+
+
+def not_back(preflight: States, states: States, ends: Iterable[End]) -> list[Finding]:
     """Return the sessions over these interfaces that are not up again; what somebody else has shut down is left out."""
-    found = []
+    found: list[Finding] = []
     for end in ends:
+        found += _vanished(preflight, states, end)
         sessions = sessions_over(states, end)
         if not sessions:
             found.append(_finding(end, "no session is told over it", "it was undrained"))
@@ -41,14 +55,18 @@ def not_back(states: States, ends: Iterable[End]) -> list[Finding]:
     return found
 
 
-def not_drained(before: States, after: States, ends: Iterable[End]) -> list[Finding]:
-    """Return what shows that traffic still goes over these interfaces: sessions, routes, packets."""
-    found = []
+def not_drained(preflight: States, before: States, after: States, ends: Iterable[End]) -> list[Finding]:
+    """Return what shows that traffic still goes over these interfaces, or hides whether: sessions, routes, packets."""
+    found: list[Finding] = []
     for end in ends:
-        for one in sessions_over(after, end):
-            if one["state"] == ESTABLISHED or one["routes"]:
-                text = f"{one['neighbour']} is {one['state']} with {one['routes']} routes"
-                found.append(_finding(end, "it is not drained", text))
+        found += _vanished(preflight, after, end)
+        sessions = sessions_over(after, end)
+        if not sessions:
+            found.append(_finding(end, "whether it is drained cannot be told", "no session is told over it"))
+        for one in sessions:
+            if one["state"] in (None, ESTABLISHED) or one["routes"] != 0:
+                state, routes = (NOT_TOLD if value is None else value for value in (one["state"], one["routes"]))
+                found.append(_finding(end, "it is not drained", f"{one['neighbour']} is {state} with {routes} routes"))
         rate = packets_a_second(before, after, end)
         if rate is None:
             found.append(_finding(end, "whether it is quiet cannot be told", "its packets were not counted twice"))
@@ -73,28 +91,71 @@ def _counted(states: States, end: End) -> tuple[float, int] | None:
     return None if at is None or count is None else (float(at), int(count))
 
 
-def flapped(preflight: States, now: States, topology: Topology, predicted: Collection[Link]) -> list[Finding]:
-    """Return sessions that were up at preflight and went down since, on links where nobody planned it."""
+def flapped(known: Mapping[End, Sessions], now: States, expected: Collection[End]) -> list[Finding]:
+    """Return sessions that are not up since `known` (see `references`), but for those over `expected` interfaces.
+
+    Only devices that were read `now` are judged.
+    """
     found = []
-    for link in topology.uplinks():
-        for end in map(topology.logical, link.ends) if link not in predicted else ():
-            known = {one["neighbour"]: one for one in sessions_over(preflight, end) if one["state"] == ESTABLISHED}
-            for one in sessions_over(now, end):
-                old = known.get(one["neighbour"])
-                if old and _went_down(old, one):
-                    text = f"{one['neighbour']} is {one['state']} since another time than at preflight"
-                    found.append(_finding(end, "a session went down on a link that was not drained", text))
+    for end, sessions in known.items():
+        if end in expected or "interfaces" not in now.get(end.device, {}):
+            continue
+        told = {one["neighbour"]: one for one in sessions_over(now, end)}
+        for old in sessions:
+            why = _went_down(old, told.get(old["neighbour"]))
+            if why:
+                found.append(_finding(end, "a session went down on a link that was not drained", why))
     return found
 
 
-def _went_down(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _went_down(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> str | None:
+    """Return what shows that a session went down, or hides whether it did; without `since` only its state counts."""
+    name = old["neighbour"]
+    if new is None:
+        return f"{name} is not told any more"
     if new["state"] != ESTABLISHED:
-        return True
-    return None not in (old["since"], new["since"]) and abs(new["since"] - old["since"]) > SLACK
+        return f"{name} is {new['state'] or NOT_TOLD}"
+    if "since" not in old:
+        return None
+    if None in (old["since"], new["since"]):
+        return f"since when {name} is up is not told"
+    return f"{name} is up since another time" if abs(new["since"] - old["since"]) > SLACK else None
+
+
+def references(
+    preflight: States, steps: Sequence[Step], current: str, after: Callable[[str], States | None], topology: Topology
+) -> dict[End, Sessions]:
+    """Return the sessions over links between switches that must still be up, as they were read last by right.
+
+    That is at preflight, or right after the last step before `current` that undrained the link or declared an outage of
+    it; `after` returns the reading of a step's gate, None where it had none: then since when it is up is not known.
+    """
+    found: dict[End, Sessions] = {
+        end: [one for one in sessions_over(preflight, end) if one["state"] == ESTABLISHED]
+        for end in _ends_over(topology.uplinks(), topology)
+    }
+    for step in itertools.takewhile(lambda step: step["id"] != current, steps):
+        links = _outages(step, topology) | set(links_of(topology, _undrains(step)))
+        reading = (after(step["id"]) or {}) if links else {}
+        for end in _ends_over(links, topology):
+            again = {one["neighbour"]: one for one in sessions_over(reading, end) if one["state"] == ESTABLISHED}
+            found[end] = [again.get(old["neighbour"], _timeless(old)) for old in found[end]]
+    return found
+
+
+def _timeless(session: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in session.items() if name != "since"}
+
+
+def _ends_over(links: Iterable[Link], topology: Topology) -> list[End]:
+    return list(dict.fromkeys(topology.logical(port) for link in links for port in link.ends))
 
 
 def no_other_way(states: States, topology: Topology, drained: Collection[Link]) -> str | None:
-    """Return why these links cannot be drained now: switches that only they connect, by what is up at this moment."""
+    """Return why these links cannot be drained now: switches that only they connect, by what is up at this moment.
+
+    A link that is not told to be up is down.
+    """
     down = {link for link in topology.uplinks() if link in drained or not is_up(states, topology, link)}
     gone = frozenset(
         frozenset((link.a.device, link.b.device))
@@ -108,21 +169,23 @@ def no_other_way(states: States, topology: Topology, drained: Collection[Link]) 
             continue
         other = first.setdefault(before[leaf], leaf)
         if after[leaf] != after[other] and not topology.intent.waived("only_path", leaf, other, *map(str, drained)):
-            return (
-                f"{other} and {leaf} would have no other way: {', '.join(sorted(map(str, down - set(drained))))} down"
-            )
+            others = ", ".join(sorted(map(str, down - set(drained))))
+            return f"{other} and {leaf} would have no other way" + (f": {others} not told to be up" if others else "")
     return None
 
 
 def is_up(states: States, topology: Topology, link: Link) -> bool:
-    """Tell whether traffic may go over a link, as far as its ends tell: it is up, and so are its sessions."""
+    """Tell whether traffic may go over a link: both ends say that they are up, and so are the sessions told over it.
+
+    Where it runs BGP one end must tell a session at least: not every platform tells its own.
+    """
+    told = []
     for end in map(topology.logical, link.ends):
         interface = (states.get(end.device) or {}).get("interfaces", {}).get(end.interface)
-        if interface is None or interface.get("oper_up") is False:
+        if interface is None or interface.get("oper_up") is not True:
             return False
-        if any(one["state"] != ESTABLISHED for one in interface.get("adjacencies") or ()):
-            return False
-    return True
+        told += [one["state"] for one in interface.get("adjacencies") or ()]
+    return all(state == ESTABLISHED for state in told) and (bool(told) or link.routing != BGP)
 
 
 def links_of(topology: Topology, changes: Iterable[Mapping[str, Any]]) -> list[Link]:
@@ -136,14 +199,31 @@ def ends_of(changes: Iterable[Mapping[str, Any]]) -> list[End]:
     return [End(change["host"], change["object"]) for change in changes if change["field"] == "drained"]
 
 
-def predicted(steps: Iterable[Mapping[str, Any]], topology: Topology) -> set[Link]:
-    """Return the links that a plan drains, or declares an outage of: sessions over them may go down."""
-    found: set[Link] = set()
-    declared: set[str] = set()
+def drained_at(steps: Sequence[Step], current: str, topology: Topology) -> list[Link]:
+    """Return the links that are drained in the course of a step of a plan: its own, and those still to be undrained."""
+    found: dict[Link, None] = {}
     for step in steps:
-        found.update(links_of(topology, step["changes"]))
-        declared.update(outage["link"] for outage in step["outage"])
-    return found | {link for link in topology.uplinks() if str(link) in declared}
+        found.update(dict.fromkeys(links_of(topology, step["changes"])))
+        if step["id"] == current:
+            break
+        for link in links_of(topology, _undrains(step)):
+            found.pop(link)
+    return list(found)
+
+
+def expected_down(steps: Sequence[Step], current: str, topology: Topology) -> set[End]:
+    """Return the interfaces whose sessions may go down in the course of a step: drained, or a declared outage."""
+    outages = next((_outages(step, topology) for step in steps if step["id"] == current), set())
+    return set(_ends_over([*drained_at(steps, current, topology), *outages], topology))
+
+
+def _outages(step: Step, topology: Topology) -> set[Link]:
+    declared = {outage["link"] for outage in step["outage"]}
+    return {link for link in topology.uplinks() if str(link) in declared}
+
+
+def _undrains(step: Step) -> list[Mapping[str, Any]]:
+    return [change for change in step["changes"] if change["field"] == "drained" and not change["to"]]
 
 
 def _finding(end: End, reason: str, evidence: str) -> Finding:

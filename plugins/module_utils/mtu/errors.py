@@ -9,6 +9,7 @@ class JumboError(Exception):
     """One problem, with the facts a person needs to act on it.
 
     The attributes not given are None. MTU values are bytes of IP packet unless the message says otherwise.
+    `handle`: of a change that failed half-way, what a revert must know of it (see platforms.base.keeping).
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class JumboError(Exception):
         self.wish = wish
         self.limit = limit
         self.advice = advice
+        self.handle: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         """One sentence: where, what, the value, what is allowed, what to do."""

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Mapping, Protocol, Sequence
+from typing import Any, Callable, Dict, Iterator, Mapping, Protocol, Sequence
 
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Unreachable
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError, Unreachable
 
 Change = Mapping[str, Any]
 """One plan change of this device: {object, field, from, to, ...}; MTU values in bytes of IP packet."""
 
 State = Dict[str, Any]  # the shape is in docs/explanation/architecture.md, "State"
-Handle = Dict[str, Any]  # {name, changes, changed, diff, ...}: what `apply` returns; plain JSON, kept in the journal
+Handle = Dict[str, Any]
+"""What `apply` returns: {name, changes, changed, diff, ...}; plain JSON, kept in the journal.
+
+`changed`: False where nothing was sent that changes the device, True where the changes read back; without it nobody
+knows, since the apply failed or its end was never written.
+"""
+
+
+@contextlib.contextmanager
+def keeping(handle: Handle) -> Iterator[None]:
+    """Let an error of an apply carry the handle as it is by then: what was there before must not be forgotten."""
+    try:
+        yield
+    except JumboError as failure:
+        failure.handle = dict(handle)
+        raise
 
 
 @dataclass(frozen=True)
@@ -88,7 +104,8 @@ class Driver(Protocol):
     def revert(self, handle: Handle) -> dict[str, Any]:
         """Take the changes of the handle back, confirmed or not, and read back; harmless when they are gone already.
 
-        `name` and `changes` are enough: after a crash in mid-apply the journal has no more than these.
+        `name` and `changes` are enough: after a crash in mid-apply the journal has no more than these. Then only what
+        the device shows to be of this step is taken back; what may have been there before it stays, and is named.
         """
 
     def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:

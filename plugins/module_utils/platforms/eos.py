@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import parse_eos
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State, keeping
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_api import RUNNING, STARTUP, Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_bgp import SUMMARIES, adjacencies
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_changes import (
@@ -116,23 +116,27 @@ class EosDriver:
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
         """Commit with a timer of `within` seconds; see platforms.base.Driver.
 
-        The handle has also: `already`, the interfaces that had their value before, and `digest` (see eos_words.digest).
+        The handle has also: `already`, the interfaces that had their value before, and `digest` (see
+        eos_changes.digest); `opened` where it failed and a session of ours may be open.
         """
-        with Session(self.access, check_release=True) as session:
+        handle: Handle = {"name": name, "changes": list(changes), "changed": False}
+        with keeping(handle), Session(self.access, check_release=True) as session:
             startup, running = session.configs()
-            changes = self._resolved(session, changes, running)
-            handle: Handle = {"name": name, "changes": list(changes)}
+            handle["changes"] = changes = self._resolved(session, changes, running)
             sessions, values = session.status(changes)
             self._refuse_pending(sessions)
             self._refuse_unfit(changes, values)
             self._refuse_unsaved(startup, running)
             handle["already"] = [change["object"] for change in changes if values.get(key(change)) == change["to"]]
             session_of_step = session_name(name)
+            handle["opened"] = True
             with self._candidate(session, changes, session_of_step):
                 looked, handle["diff"] = self._look(session, changes, session_of_step)
             if not handle["diff"]:
                 session.abort(session_of_step)
-                return {**handle, "changed": False}
+                del handle["opened"]
+                return handle
+            del handle["changed"], handle["opened"]
             step = Step(session, handle)
             try:
                 handle["digest"] = step.commit_on_trial(within, looked)
@@ -153,8 +157,10 @@ class EosDriver:
 
         `notes` tells of open sessions of others whose commit would bring our values back.
         """
-        if handle.get("changed") is False:  # it was so before us
-            return {"reverted": True}
+        if handle.get("changed") is False:  # it was so before us, or was refused
+            if not handle.get("opened"):
+                return {"reverted": True}
+            handle = {**handle, "changes": []}
         with Session(self.access) as session:
             step = Step(session, handle)
             step.take_back()

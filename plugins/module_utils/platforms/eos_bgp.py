@@ -115,8 +115,8 @@ def states_of(summaries: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any
 
 
 def is_down(peer: Mapping[str, Any]) -> bool:
-    """Tell whether a session is down and brings no routes."""
-    return peer.get("peerState") != ESTABLISHED and not peer.get("prefixReceived")
+    """Tell whether a session is told to be down and to bring no routes; what is not told is not down."""
+    return peer.get("peerState") not in (None, ESTABLISHED) and peer.get("prefixReceived") == 0
 
 
 def _adjacency(neighbour: Neighbour, peer: Mapping[str, Any]) -> dict[str, Any]:

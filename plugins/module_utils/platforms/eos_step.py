@@ -24,6 +24,7 @@ TAKES_EFFECT = 10.0
 BETWEEN_READS = 0.3
 
 AGAIN = "Save it or undo it (nothing is saved for others), then run it again."
+BY_HAND = "Whoever has set it decides: lower it by hand if nobody else wants it, then take it back again."
 
 
 class Step:
@@ -34,7 +35,8 @@ class Step:
         self.name = words.session_name(handle["name"])
         already = handle.get("already", ())  # had the wanted value before us: not ours to take back
         self.changes: Sequence[Change] = [change for change in handle["changes"] if change["object"] not in already]
-        self.digest: str | None = handle.get("digest")  # see words.digest; a crash leaves none
+        self.knows_before = "already" in handle  # a crash leaves neither this nor the digest
+        self.digest: str | None = handle.get("digest")
         self.edits: list[str] = []
         self.notes: list[str] = []
 
@@ -118,13 +120,15 @@ class Step:
     def take_back(self) -> None:
         """Take what is ours out of running-config and startup-config, and read both back.
 
-        An edit of somebody else that was met on the way is raised when all of that is done.
+        An edit of somebody else that was met on the way is raised when all of that is done, and so is a value that
+        may have been there before us.
         """
         self._find_what_was_shut()
         sessions, values = self.session.status(self.changes)
         for name in sessions.open:
             if words.belongs_to(name, self.name):  # a controller that died left it: it was never committed
                 self.session.abort(name)
+        unproven = self._set_unproven_aside(sessions, values)
         if sessions.timer == self.name:
             self._end_timer(sessions, values)
             sessions, values = self.session.status(self.changes)
@@ -132,6 +136,27 @@ class Step:
                 "from", [change for change in self.changes if values.get(key(change)) == change["from"]]
             )
         self._lower(sessions, values)
+        for change in unproven:
+            message = f"it has MTU {change['to']}, and nothing on the box shows that this step has set it: it stays"
+            raise JumboError(message, host=self._host, object=change["object"], wish=change["from"], advice=BY_HAND)
+
+    def _set_unproven_aside(self, sessions: Sessions, values: Values) -> Sequence[Change]:
+        """Leave out, and return, what may have had its value before us, where a crash left no handle that tells.
+
+        A commit of ours shows in its timer or among the completed sessions, and startup-config still has the old value.
+        """
+        committed = (sessions.timer, *sessions.completed)
+        if self.knows_before or any(name and words.belongs_to(name, self.name) for name in committed):
+            return ()
+        startup, _running = self.session.configs()
+        found = [
+            change
+            for change in self.changes
+            if not is_drain(change)  # found by what startup-config has not
+            and values.get(key(change)) == change["to"] == eos_changes.persisted(change, startup) != change["from"]
+        ]
+        self.changes = [change for change in self.changes if change not in found]
+        return found
 
     def _find_what_was_shut(self) -> None:
         """Find the neighbours of drains whose handle was never written."""

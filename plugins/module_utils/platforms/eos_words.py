@@ -27,12 +27,13 @@ class Sessions:
     """Who is about to change the configuration.
 
     `timer` is the session whose commit waits for its confirmation, `ends` when its time is over (by the clock of the
-    release), `open` are the sessions that were not committed.
+    release), `open` are the sessions that were not committed, `completed` those that were, as far as EOS remembers.
     """
 
     timer: str | None
     ends: float | None
     open: tuple[str, ...]
+    completed: tuple[str, ...] = ()
 
 
 def session_name(name: str) -> str:
@@ -65,7 +66,9 @@ def sessions_of(detail: Mapping[str, Any]) -> Sessions:
     if not timer:
         timer = next((name for name, state in states.items() if "pendingCommitTimer" in state), None)
         ends = detail["sessions"][timer].get("commitBy") if timer else None
-    return Sessions(timer or None, ends, tuple(name for name, state in states.items() if state == "pending"))
+    still_open = tuple(name for name, state in states.items() if state == "pending")
+    completed = tuple(name for name, state in states.items() if state in ("completed", "committed"))
+    return Sessions(timer or None, ends, still_open, completed)
 
 
 def describe(sessions: Sessions) -> dict[str, Any]:

@@ -8,7 +8,14 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.units import ping_payload
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer, State
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import (
+    Access,
+    Change,
+    Handle,
+    NoAnswer,
+    State,
+    keeping,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_reload import STAYS_ON, Reload
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
@@ -118,7 +125,12 @@ class FastironDriver:
         The handle has also: `already`, the interfaces that had their value before; `before`, the `ip mtu` that was
         stated of each (or what was up before a reload); `armed`, whether a reload is scheduled as dead-man.
         """
-        handle: Handle = {"name": name, "changes": [dict(change) for change in changes]}
+        handle: Handle = {"name": name, "changes": [dict(change) for change in changes], "changed": False}
+        with keeping(handle):
+            return self._apply(handle, within)
+
+    def _apply(self, handle: Handle, within: int) -> Handle:
+        changes: Sequence[Change] = handle["changes"]
         interfaces, saved, running = asked(self.access, looked)
         self._refuse_unfit(changes, interfaces)
         if _reloads(changes) and len(changes) > 1:
@@ -133,7 +145,8 @@ class FastironDriver:
         told = [words.told_size(c["object"], running.ip_mtu(c["object"]), c["to"]) for c in step.changes]
         handle["diff"] = "\n".join(told)
         if not step.changes:
-            return {**handle, "changed": False}
+            return handle
+        del handle["changed"]
         handle["armed"] = step.arm(within)
         try:
             step.write("to")
@@ -157,7 +170,7 @@ class FastironDriver:
         """Take the step back, saved or not, and read back; `jumbo` stays on, and `notes` says so."""
         if _reloads(handle["changes"]):
             return {"reverted": True, "notes": [STAYS_ON]}
-        if handle.get("changed") is False:  # it was so before us
+        if handle.get("changed") is False:  # it was so before us, or was refused
             return {"reverted": True}
         step = Step(self.access, handle)
         notes = step.take_back()

@@ -182,6 +182,7 @@ class Step:
     def take_back(self) -> list[str]:
         """Write the old statements where ours are in force, and keep that; return what of others stays unsaved."""
         interfaces, saved, running = asked(self.access, looked)
+        unproven = self._set_unproven_aside(interfaces)
         if self.before is None:  # of a step that nobody has seen the end of; what is saved is what was before, or ours
             stated = {name: saved.ip_mtu(name) for name in self.objects}
             at = {change["object"]: change["to"] for change in self.changes}
@@ -197,7 +198,22 @@ class Step:
             name, actual = foreign[0]["object"], interfaces.get(foreign[0]["object"], {}).get("ip_mtu")
             message = f"the interface has IP MTU {actual} now, not the {foreign[0]['to']} of this step"
             raise JumboError(message, host=self.access.host, object=name, advice="Check who else configures it.")
+        for change in unproven:
+            message = f"it has IP MTU {change['to']}, saved as well, which this step never did: it stays"
+            advice = "Whoever has set it decides: lower it by hand if nobody else wants it, then take it back again."
+            raise JumboError(
+                message, host=self.access.host, object=change["object"], wish=change["from"], advice=advice
+            )
         return [UNSAVED] if others else []
+
+    def _set_unproven_aside(self, interfaces: Interfaces) -> Sequence[Change]:
+        """Leave out, and return, what may have had its size before us: a crash left no `before`, and it is saved."""
+        if self.before is not None:
+            return ()
+        now = {name: (found["ip_mtu"], found["persisted_mtu"]) for name, found in interfaces.items()}
+        aside = [c for c in self.changes if now.get(c["object"]) == (c["to"], c["to"]) and c["to"] != c["from"]]
+        self.changes = [change for change in self.changes if change not in aside]
+        return aside
 
     def _edits_of_others(self, saved: Config, running: Config) -> str:
         """Return what differs besides the lines of this step, "" where nothing does."""

@@ -13,7 +13,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import (
     parse_junos,
 )
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, State, keeping
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_step import (
     AGAIN,
@@ -123,12 +123,18 @@ class JunosDriver:
         there; `minutes`, the time as Junos counts it.
         """
         minutes = words.minutes_of(within)
-        handle: Handle = {"name": name, "minutes": minutes}
+        handle: Handle = {"name": name, "minutes": minutes, "changes": list(changes), "changed": False}
+        with keeping(handle):
+            return self._apply(handle, changes)
+
+    def _apply(self, handle: Handle, changes: Sequence[Change]) -> Handle:
+        minutes = handle["minutes"]
         with Session(self.access) as session:
             handle.update(self._begin(session, changes))
             handle["diff"] = session.difference()
             if not handle["diff"]:
-                return {**handle, "changed": False}
+                return handle
+            del handle["changed"]
             step = Step(self.access, handle)
             log = words.trial_log(step.name, minutes)
             step.commit(session, log, minutes, lambda history: history[0].belongs_to(step.name))
@@ -147,7 +153,7 @@ class JunosDriver:
 
     def revert(self, handle: Handle) -> dict[str, Any]:
         """Take the step back, confirmed or not, and read back; `notes` tells of commits of others that stay."""
-        if handle.get("changed") is False:  # it was so before us
+        if handle.get("changed") is False:  # it was so before us, or was refused
             return {"reverted": True}
         step = Step(self.access, handle)
         step.take_back()

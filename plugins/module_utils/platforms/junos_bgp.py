@@ -78,6 +78,11 @@ def peers_of(information: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
+def is_down(peer: Mapping[str, Any]) -> bool:
+    """Tell whether a session is told to be down and to bring no routes; what is not told is not down."""
+    return peer.get("state") not in (None, "", ESTABLISHED) and peer.get("routes") == 0
+
+
 def adjacency(neighbour: Neighbour, peers: Mapping[str, Mapping[str, Any]], now: int) -> dict[str, Any]:
     """Return a neighbour in the shape of a state's adjacency; `now`: the box's time, seconds since 1970."""
     peer = peers.get(neighbour.address) or {}

@@ -14,7 +14,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Jum
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_drains, junos_state
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import ESTABLISHED
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import is_down
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_session import Session
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import (
     Entry,
@@ -29,6 +29,9 @@ Values = Dict[Tuple[str, str], Any]
 TAKES_EFFECT = 10.0
 """Seconds within which what is committed must read back: an interface is deleted and added again for it."""
 BETWEEN_READS = 0.5
+NOT_MADE = "no commit of this step is in the history: it is not ours, and stays"
+REMEMBERED = 50
+"""Commits that Junos keeps: the one in force and 49 before it."""
 AGAIN = "Read the device again and make a new plan."
 
 
@@ -62,6 +65,7 @@ class Step:
         self.name = words.step_name(handle["name"])
         already = handle.get("already", ())  # had the wanted value before us: not ours to take back
         self.changes: Sequence[Change] = [change for change in handle["changes"] if change["object"] not in already]
+        self.is_made = bool(handle.get("changed"))  # else the history of commits says
         self.before: Statements | None = words.unpack(handle["before"]) if "before" in handle else None
         self.notes: list[str] = []
 
@@ -208,11 +212,15 @@ class Step:
             pending = words.seconds_left(history, session.now())
             self._refuse_foreign(history, pending)
             self._lock_to_take_back(session, pending)
+            history = session.history()  # a commit that was under way when its controller died held the lock
             ports, mtus = session.read_ports(), sizes(session)
             self._find_what_was_shut(session, history)
             now = values(session, self.changes, mtus)
             foreign = [(change, value) for change, value in self._others(now, "to") if value != change["from"]]
             ours = [change for change in self.changes if now.get(key(change)) == change["to"] != change["from"]]
+            if ours and not self._has_committed(history):
+                self.notes += [f"{c['object']} has {told_value(c, c['to'])}, and {NOT_MADE}" for c in ours]
+                ours = []
             before = self._statements_before(session, history, ours, mtus)
             commands = words.lines(before, words.stated(before, ports))
             if commands or pending is not None:
@@ -224,6 +232,10 @@ class Step:
             self.expect("from", ours)
         if foreign:
             self._raise_changed(foreign)
+
+    def _has_committed(self, history: Sequence[Entry]) -> bool:
+        """Tell whether this step may have changed the box. A full history may have lost a commit."""
+        return self.is_made or len(history) >= REMEMBERED or any(entry.belongs_to(self.name) for entry in history)
 
     def _refuse_foreign(self, history: Sequence[Entry], pending: int | None) -> None:
         if pending is not None and not history[0].belongs_to(self.name):
@@ -309,7 +321,7 @@ def _still_up(change: Change, peers: Mapping[str, Mapping[str, Any]]) -> Iterato
     for neighbour in change["shut"]:
         address = neighbour["address"]
         peer = peers.get(address) or {}
-        if peer.get("state") == ESTABLISHED or peer.get("routes"):
+        if not is_down(peer):
             yield f"the BGP session with {address} is {peer.get('state')} with {peer.get('routes')} routes: not drained"
 
 

@@ -102,6 +102,54 @@ def test_the_part_that_was_so_before_us_is_left_alone(switch: Any) -> None:
     assert (switch.mtus, switch.mtu_after_reboot()) == ((9000, 4000), "9000")
 
 
+def refused(switch: Any, *changes: Any) -> Any:
+    """Return the handle that an apply leaves which does not come to its end."""
+    with pytest.raises(JumboError) as caught:
+        switch.apply(*changes)
+    return caught.value.handle
+
+
+def test_an_apply_that_was_refused_leaves_nothing_to_take_back(switch: Any) -> None:
+    switch.edit("interface Ethernet1", "mtu 9000", save=True)
+    switch.device.foreign_session("bob", ["interface Ethernet3", "description half done"])
+    handle = refused(switch)
+    switch.edit("interface Ethernet2", "mtu 9000", save=True)
+    assert switch.driver.revert(handle) == {"reverted": True}
+    assert (switch.mtus, switch.mtu_after_reboot()) == ((9000, 9000), "9000")
+
+
+def test_an_apply_that_lost_its_switch_before_the_commit_leaves_no_session(switch: Any) -> None:
+    switch.edit("interface Ethernet1", "mtu 9000", save=True)
+    switch.fail("show running-config")
+    assert refused(switch)["changed"] is False
+    assert switch.open_sessions == []
+
+
+def test_what_was_so_before_a_commit_that_failed_stays(switch: Any) -> None:
+    switch.edit("interface Ethernet1", "mtu 9000", save=True)
+    switch.fail(f"configure session {STEP} commit timer")
+    handle = refused(switch)
+    assert "changed" not in handle
+    assert switch.driver.revert(handle) == {"reverted": True}
+    assert (switch.mtus, switch.mtu_after_reboot()) == ((9000, 4000), "9000")
+
+
+def test_without_a_handle_and_a_trace_of_ours_a_value_stays_and_is_named(switch: Any) -> None:
+    """A controller died between its intent and the commit, on a port that had the value from somebody else."""
+    switch.edit("interface Ethernet1", "mtu 9000", save=True)
+    with pytest.raises(JumboError, match="leaf1:Ethernet1: it has MTU 9000, and nothing on the box shows") as caught:
+        switch.driver.revert(switch.crashed())
+    assert "take it back again" in str(caught.value)
+    assert (switch.mtus, switch.mtu_after_reboot()) == ((9000, 4000), "9000")
+
+
+def test_without_a_handle_what_startup_does_not_have_is_ours(switch: Any) -> None:
+    """EOS remembers few completed sessions: ours may be gone from its list when somebody confirmed our timer."""
+    switch.edit("interface Ethernet1", "mtu 9000")
+    assert switch.driver.revert(switch.crashed()) == {"reverted": True}
+    assert clean(switch)
+
+
 @pytest.mark.parametrize("save", [False, True])
 def test_a_value_that_somebody_set_since_is_named_and_kept(switch: Any, save: bool) -> None:
     handle = switch.confirmed(switch.change("Ethernet1"))

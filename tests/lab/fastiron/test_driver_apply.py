@@ -195,3 +195,19 @@ def test_a_busy_flash_is_waited_for(box: Any) -> None:
     box.device.trouble.save_refused = False
     box.driver.revert(other)
     assert (sizes(box), stated(box, saved=True)) == ((9000, 1500), ["ip mtu 9000"])
+
+
+def test_after_a_crash_what_is_saved_may_have_been_there_before_and_stays(box: Any) -> None:
+    box.type("interface ve 10", "ip mtu 9000")
+    box.save()
+    with pytest.raises(JumboError, match="it has IP MTU 9000, saved as well, which this step never did: it stays"):
+        box.driver.revert({"name": NAME, "changes": [change()]})
+    assert (sizes(box)[0], stated(box)) == (9000, ["ip mtu 9000"])
+
+
+def test_an_apply_that_was_refused_leaves_nothing_to_take_back(box: Any) -> None:
+    box.type("interface ve 10", "ip mtu 9000")
+    with pytest.raises(JumboError, match="running and saved configuration differ") as refused:
+        box.driver.apply([change()], 120, NAME)
+    assert box.driver.revert(refused.value.handle) == {"reverted": True}
+    assert sizes(box)[0] == 9000

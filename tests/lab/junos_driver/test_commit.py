@@ -9,6 +9,7 @@ from ansible_collections.jumbo.fabric.lab.junos.device import read
 from ansible_collections.jumbo.fabric.lab.junos.load import set_edits
 from ansible_collections.jumbo.fabric.lab.junos.text import set_lines
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import junos_step
 from lab.junos_driver.conftest import CHANGES, NAME, STARTUP, change
 
 BORN = [line for line in set_lines(read(STARTUP)) if line.startswith("set interfaces")]
@@ -162,10 +163,29 @@ def test_what_was_never_committed_needs_no_taking_back(box: Any) -> None:
     assert box.device.audit()["written"] is False
 
 
-def test_old_statements_that_no_box_remembers(box: Any) -> None:
+def test_what_no_commit_of_ours_has_raised_stays_and_is_named(box: Any) -> None:
+    box.device.edit(["set interfaces xe-0/0/0 mtu 9014"])
+    (note,) = box.driver.revert(box.crashed(change("xe-0/0/0")))["notes"]
+    assert note.startswith("xe-0/0/0 has IP MTU 9000, and no commit of this step is in the history")
+    assert box.plane.mtus["xe-0/0/0"] == 9000
+
+
+def test_old_statements_that_no_box_remembers(box: Any, monkeypatch: Any) -> None:
+    """A full history may have lost our commit: then what has our value counts as ours."""
+    monkeypatch.setattr(junos_step, "REMEMBERED", 1)
     box.device.edit(["set interfaces xe-0/0/0 mtu 9014"])
     assert box.driver.revert(box.crashed(change("xe-0/0/0"))) == {"reverted": True}
     assert box.plane.mtus["xe-0/0/0"] == 1500
+
+
+def test_an_apply_that_was_refused_leaves_nothing_to_take_back(box: Any) -> None:
+    box.device.edit(["set interfaces xe-0/0/0 mtu 9014"])
+    box.device.database.take_lock(box.device.foreign_session("bob"))
+    with pytest.raises(JumboError) as caught:
+        box.apply()
+    assert caught.value.handle["changed"] is False
+    assert box.driver.revert(caught.value.handle) == {"reverted": True}
+    assert box.plane.mtus["xe-0/0/0"] == 9000
 
 
 # -- what others do ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ hosts has a way that is not drained.
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End
+from ansible_collections.jumbo.fabric.plugins.plugin_utils import judging
 from controller_doubles import DoubleDriver, World
 from controller_player import Player, go_to, install, lines, moments
 from unit.mtu.fabric import mixed
@@ -94,6 +95,25 @@ def test_links_are_not_drained_where_the_others_are_down(player, monkeypatch):
     assert player.play() != "passed"
     assert any("its link is not drained" in text and "would have no other way" in text for text in player.said)
     assert acts(player) == []
+
+
+def test_drained_links_are_not_changed_where_the_others_went_down_meanwhile(player, monkeypatch):
+    world, dead = player.world, set()
+    others = {end for link in world.topology.uplinks() for end in link.ends if "spine2" in str(link)}
+    is_up, judge = world.is_up, judging.judge
+
+    def dies_then(run, step, accesses):
+        found = judge(run, step, accesses)
+        dead.update(others if step["phase"] == "drain" else ())
+        return found
+
+    monkeypatch.setattr(judging, "judge", dies_then)
+    monkeypatch.setattr(world, "is_up", lambda end: is_up(end) and end not in dead)
+    monkeypatch.setattr(world, "look", lambda: None)
+    assert player.play() == "reverted", player.said
+    assert any("its drained link is not changed" in text for text in player.said), player.said
+    assert {step for step, _host in acts(player)} == {"fabric.1.drain"}
+    assert world.drained() == []
 
 
 @pytest.mark.parametrize("part", range(2))

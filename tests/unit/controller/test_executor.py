@@ -59,6 +59,14 @@ def test_an_apply_that_failed_may_still_be_applied(acts, error):
     assert (handle["name"], handle["changes"]) == ("r1-s1", [CHANGE])
 
 
+def test_what_a_failed_apply_knew_is_what_its_revert_gets(acts):
+    error = JumboError("refused", host="leaf1")
+    error.handle = {"name": "r1-s1", "changes": [CHANGE], "changed": False}
+    run = acts(error)
+    run.apply(ACCESS, "s1", [CHANGE], 120)
+    assert executor.handles(run.journal.lines())["s1", "leaf1"] == error.handle
+
+
 def test_a_revert_that_failed_leaves_it_applied(acts):
     run = acts()
     run.apply(ACCESS, "s1", [CHANGE], 120)

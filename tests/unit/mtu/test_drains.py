@@ -38,13 +38,16 @@ DOWN = session("idle", shut=True, routes=0)
         (told(END, DOWN), told(END, DOWN, packets=400, at=2.0), ["it is not quiet (it receives 200 packets a second)"]),
         (told(END, DOWN), told(END, session(), at=2.0), ["it is not drained (10.0.0.1 is established with 3 routes)"]),
         (told(END, DOWN), told(END, session("idle", routes=3), at=2.0), ["it is not drained (10.0.0.1 is idle with 3"]),
+        (told(END), told(END, at=2.0), ["whether it is drained cannot be told (no session is told over it)"]),
+        (told(END), told(END, session(None), at=2.0), ["it is not drained (10.0.0.1 is (not told) with 3 routes)"]),
+        (told(END), told(END, session("idle", routes=None), at=2.0), ["it is not drained (10.0.0.1 is idle with (not"]),
         ({}, told(END, DOWN, at=2.0), ["whether it is quiet cannot be told"]),
         (told(END, DOWN, packets=9), told(END, DOWN, packets=3, at=2.0), ["whether it is quiet cannot be told"]),
     ],
-    ids=["quiet", "busy", "up", "routes left", "read once", "cleared"],
+    ids=["quiet", "busy", "up", "routes left", "none told", "no state", "no routes told", "read once", "cleared"],
 )
 def test_what_a_drained_link_must_show(before, after, said):
-    found = list(drains.sentences(drains.not_drained(before, after, [END])))
+    found = list(drains.sentences(drains.not_drained({}, before, after, [END])))
     assert len(found) == len(said)
     for text, wanted in zip(found, said, strict=True):
         assert text.startswith(f"spine1:Ethernet1 {wanted}")
@@ -62,45 +65,120 @@ def test_what_a_drained_link_must_show(before, after, said):
     ids=["back", "one of two", "not told", "shut by others", "none"],
 )
 def test_what_an_undrained_link_must_show(sessions, said):
-    found = list(drains.sentences(drains.not_back(told(END, *sessions), [END])))
+    found = list(drains.sentences(drains.not_back({}, told(END, *sessions), [END])))
     assert len(found) == len(said)
     assert all(wanted in text for text, wanted in zip(found, said, strict=True))
 
 
+def test_a_session_that_is_not_told_any_more_is_neither_drained_nor_back():
+    preflight, left = told(END, session(), session(neighbour="fd00::1")), session(neighbour="fd00::1")
+    text = "spine1:Ethernet1 a session that was up at preflight is not told any more (10.0.0.1)"
+    shut = told(END, {**left, **DOWN, "neighbour": "fd00::1"}, at=2.0)
+    assert list(drains.sentences(drains.not_drained(preflight, told(END), shut, [END]))) == [text]
+    assert list(drains.sentences(drains.not_back(preflight, told(END, left), [END]))) == [text]
+
+
 @pytest.mark.parametrize(
-    ("now", "flapped"),
+    ("now", "said"),
     [
-        (session(), False),
-        (session(since=104.0), False),
-        (session(since=130.0), True),
-        (session("active"), True),
-        (session(since=None), False),
+        ([session()], None),
+        ([session(since=104.0)], None),
+        ([session(since=130.0)], "10.0.0.1 is up since another time"),
+        ([session("active")], "10.0.0.1 is active"),
+        ([session(None)], "10.0.0.1 is (not told)"),
+        ([session(since=None)], "since when 10.0.0.1 is up is not told"),
+        ([], "10.0.0.1 is not told any more"),
     ],
 )
-def test_a_session_that_went_down_where_nobody_planned_it(now, flapped):
+def test_a_session_that_went_down_where_nobody_planned_it(now, said):
     _intent, topology = load(mixed("spine2", spines=2, leafs=2))
-    (link,) = topology.between("spine1", "leaf1")
-    assert bool(drains.flapped(told(END, session()), told(END, now), topology, set())) is flapped
-    assert drains.flapped(told(END, session()), told(END, now), topology, {link}) == []
-    assert drains.flapped({}, told(END, now), topology, set()) == []
+    known = drains.references(told(END, session()), [], "", lambda _step: None, topology)
+    found = drains.flapped(known, told(END, *now), set())
+    assert [one["evidence"] for one in found] == ([said] if said else [])
+    assert drains.flapped(known, told(END, *now), {END}) == [], "it is drained"
+    assert drains.flapped(known, {}, set()) == [], "it was not read for this gate"
+    unknown = drains.references(told(END, session("active")), [], "", lambda _step: None, topology)
+    assert drains.flapped(unknown, told(END, *now), set()) == [], "it was down before"
 
 
-def test_links_that_a_plan_drains_or_declares_an_outage_of_may_lose_their_sessions():
-    plan = planned(mixed("spine2", spines=2, leafs=2)).as_dict()["steps"]
-    _intent, topology = load(mixed("spine2", spines=2, leafs=2))
-    assert {str(link) for link in drains.predicted(plan, topology)} == {str(k) for k in topology.planes()["spine2"]}
+@pytest.fixture(scope="module")
+def two_planes():
+    """Both planes are Junos: every link is drained at some time. Returns (steps, topology, states with sessions)."""
+    hosts = mixed("spine1", "spine2", spines=2, leafs=2)
+    intent, topology = load(hosts)
+    return planned(hosts).as_dict()["steps"], topology, peered(intent, topology)
+
+
+def peered(intent, topology):
+    """Return the states before a roll-out, with a session over each link between switches."""
+    found = states(intent)
+    for end in (end for link in topology.uplinks() for end in link.ends):
+        found[end.device]["interfaces"][end.interface]["adjacencies"] = [session()]
+    return found
+
+
+def plane(topology, spine):
+    return {str(link) for link in topology.planes()[spine]}
+
+
+def test_only_the_links_of_the_running_drain_may_lose_their_sessions(two_planes):
+    steps, topology, _states = two_planes
+    for wave, spine in ((1, "spine1"), (2, "spine2")):
+        for phase in ("drain", "link", "undrain"):
+            name = f"fabric.{wave}.{phase}"
+            assert {str(link) for link in drains.drained_at(steps, name, topology)} == plane(topology, spine)
+            down = drains.expected_down(steps, name, topology)
+            assert {str(link) for link in topology.uplinks() if down & set(link.ends)} == plane(topology, spine)
+    for step in steps:
+        if step["stage"] != "fabric" or step["phase"] == "lift":
+            assert not drains.expected_down(steps, step["id"], topology), step["id"]
+
+
+def test_a_link_with_a_declared_outage_may_lose_its_sessions_in_that_step_only(two_planes):
+    _steps, topology, now = two_planes
+    link = topology.uplinks()[0]
+    quiet = {"changes": [], "outage": [], "phase": "svi"}
+    steps = [{**quiet, "id": "a", "outage": [{"link": str(link), "seconds": 9}]}, {**quiet, "id": "b"}]
+    assert drains.expected_down(steps, "a", topology) == set(link.ends)
+    assert drains.expected_down(steps, "b", topology) == set()
+    known = {link.a: drains.references(now, steps, "b", lambda _step: None, topology)[link.a]}
+    later = told(link.a, session(since=900.0))
+    assert drains.flapped(known, later, set()) == [], "nobody has read when it came back"
+    assert drains.flapped(known, told(link.a, session("idle")), set())
+
+
+def test_after_an_undrain_its_reading_is_what_counts(two_planes):
+    steps, topology, now = two_planes
+    drained, other = (topology.planes()[spine][0].a for spine in ("spine1", "spine2"))
+    reading = told(drained, session(since=500.0))
+    known = drains.references(
+        now, steps, "fabric.2.drain", lambda step: reading if step == "fabric.1.undrain" else None, topology
+    )
+    assert [one["since"] for one in known[drained]] == [500.0]
+    assert [one["since"] for one in known[other]] == [100.0]
+    for since, flapped in ((500.0, False), (100.0, True)):
+        found = drains.flapped({drained: known[drained]}, told(drained, session(since=since)), set())
+        assert bool(found) is flapped
 
 
 def test_what_is_up_now_decides_whether_links_can_be_drained():
     intent, topology = load(mixed("spine2", spines=2, leafs=2))
-    now = states(intent)
-    plane = topology.planes()["spine2"]
+    now, plane = peered(intent, topology), topology.planes()["spine2"]
     assert drains.no_other_way(now, topology, plane) is None
+    both = drains.no_other_way(now, topology, topology.uplinks())
+    assert both == "leaf1 and leaf2 would have no other way", "nothing else is down"
     other = topology.between("spine1", "leaf1")[0]
-    now["leaf1"]["interfaces"][other.end_on("leaf1").interface]["adjacencies"] = [session("active")]
-    assert "leaf1 and leaf2 would have no other way" in drains.no_other_way(now, topology, plane)
-    now["leaf1"]["interfaces"][other.end_on("leaf1").interface].update(adjacencies=[session()], oper_up=False)
-    assert f"{other} down" in drains.no_other_way(now, topology, plane)
+    port = now["leaf1"]["interfaces"][other.end_on("leaf1").interface]
+    port["adjacencies"] = [session("active")]
+    said = f"leaf1 and leaf2 would have no other way: {other} not told to be up"
+    assert drains.no_other_way(now, topology, plane) == said
+    for oper_up in (False, None):
+        port.update(adjacencies=[session()], oper_up=oper_up)
+        assert drains.no_other_way(now, topology, plane) == said
+    port.update(adjacencies=None, oper_up=True)
+    assert drains.no_other_way(now, topology, plane) is None, "its other end tells a session"
+    now["spine1"]["interfaces"][other.end_on("spine1").interface]["adjacencies"] = []
+    assert drains.no_other_way(now, topology, plane) == said, "no end does"
     del now["spine1"]
     assert drains.no_other_way(now, topology, plane), "who is not read carries nothing"
 
