@@ -72,10 +72,12 @@ def mtu_drift(observed: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[di
     return list(_told(counters.mtu_drift, observed, wanted))
 
 
-def counter_delta(after: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def counter_delta(
+    after: Mapping[str, Any], before: Mapping[str, Any], restarted: bool = False
+) -> dict[str, dict[str, Any]]:
     """Return {counter: {delta, reset, wrapped}}."""
     after, before = to_plain([after, before])
-    return dict(_told(counters.counter_delta, after, before))
+    return dict(_told(counters.counter_delta, after, before, restarted))
 
 
 class FilterModule:

@@ -9,22 +9,46 @@ _SIZES = (2**32, 2**64)
 _QUARTER = 4
 
 
-def counter_delta(after: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+UPTIME_SLACK = 5
+"""Seconds by which a device's uptime and the clock of who reads it may differ."""
+
+
+def counter_delta(
+    after: Mapping[str, Any], before: Mapping[str, Any], restarted: bool = False
+) -> dict[str, dict[str, Any]]:
     """Return {counter: {delta, reset, wrapped}} for every counter of either reading.
 
-    `delta` is None where one reading has no number; after a reset it is what was counted since (at least).
+    `delta` is None where one reading has no number; after a reset it is what was counted since (at least). `restarted`:
+    the device has booted between the readings, so every counter began anew, whatever it says now.
     """
     names = [*after, *(name for name in before if name not in after)]
-    return {name: _delta(after.get(name), before.get(name)) for name in names}
+    return {name: _delta(after.get(name), before.get(name), restarted) for name in names}
+
+
+def has_restarted(after: Mapping[str, Any], before: Mapping[str, Any]) -> bool | None:
+    """Tell whether a device has booted between two states, None where a state does not tell its uptime.
+
+    `up_seconds`: for how long it is up; `read_at`: when it was read, in seconds. Where both tell that too, a device is
+    found as well that is up for longer than it was then, and not for as long as it was read apart.
+    """
+    then, now = before.get("up_seconds"), after.get("up_seconds")
+    if then is None or now is None:
+        return None
+    began, ended = before.get("read_at"), after.get("read_at")
+    if began is None or ended is None:
+        return bool(now < then)
+    return bool(now + UPTIME_SLACK < then + ended - began)
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _delta(after: Any, before: Any) -> dict[str, Any]:
+def _delta(after: Any, before: Any, restarted: bool) -> dict[str, Any]:
     if not _is_count(after) or not _is_count(before):
         return {"delta": None, "reset": False, "wrapped": False}
+    if restarted:
+        return {"delta": after, "reset": True, "wrapped": False}
     if after >= before:
         return {"delta": after - before, "reset": False, "wrapped": False}
     for size in _SIZES:

@@ -55,9 +55,11 @@ class FastironDriver:
         shown = _piecewise(session) if pieces else session.show("show interfaces")
         found = fastiron_state.interfaces_of(shown, saved, running)
         _add_giants(session, found)
+        version = parse_fastiron.parse_version(session.show("show version"))
         state: State = {
             "host": self.access.host,
             "platform": "fastiron",
+            "up_seconds": version["up_seconds"],
             "interfaces": found,
             "jumbo": fastiron_state.jumbo_of(found, saved, running),
         }
@@ -65,7 +67,6 @@ class FastironDriver:
             return state
         fastiron_state.add_neighbours(found, session.may_show("show lldp neighbors detail"))
         fastiron_state.add_management(found, session.ends(), session.schedules, f"{NO_WAY_BACK}. {OTHER_WAY}")
-        version = parse_fastiron.parse_version(session.show("show version"))
         unsaved = fastiron_state.unsaved_of(saved, running)
         return {
             **state,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.counters import counter_delta, mtu_drift
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.counters import counter_delta, has_restarted, mtu_drift
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.growth import growth
 
 
@@ -23,6 +23,46 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.growth import gro
 )
 def test_counter_delta(after, before, delta, reset, wrapped):
     assert counter_delta({"x": after}, {"x": before}) == {"x": {"delta": delta, "reset": reset, "wrapped": wrapped}}
+
+
+@pytest.mark.parametrize("after", [0, 3, 7, 2**32 - 1])
+@pytest.mark.parametrize("before", [0, 3, 2**32 - 6])
+def test_after_a_restart_every_counter_began_anew(after, before):
+    assert counter_delta({"x": after}, {"x": before}, restarted=True)["x"] == {
+        "delta": after,
+        "reset": True,
+        "wrapped": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "restarted"),
+    [
+        ((1000, 50.0), (1010, 60.0), False),
+        ((1000, 50.0), (1007, 60.0), False),  # as clocks of both may differ
+        ((1000, 50.0), (20, 60.0), True),
+        ((10, 50.0), (60, 650.0), True),  # up for longer than then, and not for as long as since then
+        ((1000, None), (999, None), True),
+        ((1000, None), (1000, 60.0), False),
+        ((None, 50.0), (20, 60.0), None),
+        ((1000, 50.0), (None, 60.0), None),
+    ],
+)
+def test_a_restart_is_told_by_the_uptime(before, after, restarted):
+    def state(told):
+        return {"up_seconds": told[0], "read_at": told[1]}
+
+    assert has_restarted(state(after), state(before)) is restarted
+
+
+def test_growth_over_a_restart_is_what_was_counted_since():
+    def reading(up, oversize, packets):
+        counters = {"oversize": oversize, "input_packets": packets}
+        return {"leaf5": {"up_seconds": up, "interfaces": {"Ve10": {"counters": counters}}}}
+
+    found = growth(reading(9000, 3, 5), reading(60, 4, 80))
+    assert (found.too_long, found.packets, found.cleared) == ({"leaf5:Ve10": 4}, {"leaf5:Ve10": 80}, ("leaf5:Ve10",))
+    assert growth(reading(9000, 3, 5), reading(9060, 4, 80)).too_long == {"leaf5:Ve10": 1}
 
 
 def test_counters_of_one_reading_only():
