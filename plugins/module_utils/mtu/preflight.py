@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Collection, Iterator, Mapping
 
 from . import boxes
+from .defects import defects_of
 from .drains import ESTABLISHED
 from .intent_types import NETWORK_GROUPS, End, Intent, Link, Waiver
 from .live import Live
@@ -75,6 +76,7 @@ class _Checker:
         yield self.boxes()
         yield self.gateways()
         yield self.capabilities()
+        yield self.defects()
 
     def _touched(self, host: str) -> bool:
         return self.touchable is None or host in self.touchable
@@ -343,6 +345,16 @@ class _Checker:
                 reason = f"this card carries {card.ip_mtu} at most, whatever MTU it accepts"
                 text = f"{card.name} {card.harm} ({card.source}); if that is mended, waive known_limit"
                 yield Finding(end.device, end.interface, reason, text, blocking=False)
+
+    def defects(self) -> Iterator[Finding]:
+        """Yield what boxes whose large frames are to be switched on are known to do wrong with them."""
+        for host, state in self.live.states.items():
+            then = self.live.box_after_reboot(host)
+            if then is None or not self._touched(host):
+                continue
+            for one in defects_of(self.intent.devices[host].platform, state.get("model"), state.get("version")):
+                text = f"{state.get('model')}, release {state.get('version')}: {one.advice} ({one.source})"
+                yield Finding(host, None, f"with large frames this release {one.harm}", text, blocking=False)
 
 
 def _names_one_of(waiver: Waiver, objects: Collection[str]) -> bool:
