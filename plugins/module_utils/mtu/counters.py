@@ -9,8 +9,8 @@ _SIZES = (2**32, 2**64)
 _QUARTER = 4
 
 
-UPTIME_SLACK = 5
-"""Seconds by which a device's uptime and the clock of who reads it may differ."""
+UPTIME_GRAIN = 60
+"""Seconds by which an uptime may be told too short: some devices tell whole minutes."""
 
 
 def counter_delta(
@@ -37,7 +37,7 @@ def has_restarted(after: Mapping[str, Any], before: Mapping[str, Any]) -> bool |
     began, ended = before.get("read_at"), after.get("read_at")
     if began is None or ended is None:
         return bool(now < then)
-    return bool(now + UPTIME_SLACK < then + ended - began)
+    return bool(now + UPTIME_GRAIN < then + ended - began)
 
 
 def _is_count(value: Any) -> bool:

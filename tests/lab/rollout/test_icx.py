@@ -67,6 +67,7 @@ def test_a_refused_save_reloads_nothing_and_leaves_no_line(racks):
     assert lab.ip_mtus()["leaf1"]["Vlan10"] == 9000, "the canary is proven and keeps it"
 
 
+@pytest.mark.long  # the standing fabric, and management in band, raise such a rack as well
 def test_a_rack_is_raised_by_a_reload_and_one_that_is_raised_is_left_alone(racks):
     lab = racks("flash-busy", jumbo_stages=["canary", "leaf"])
     outcome = lab.play("rollout")
