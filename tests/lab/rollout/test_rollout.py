@@ -77,6 +77,7 @@ def check_lowering_order(lines):
         "undrain": "hop",
         "host_link": "host",
         "l2": "port",
+        "reload": "box",
     }
     reverts = [(kinds[line["step"].rpartition(".")[2]], line) for line in lines if line["verb"] == "revert"]
 
