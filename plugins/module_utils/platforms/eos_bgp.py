@@ -1,7 +1,8 @@
 """BGP neighbours of EOS interfaces, from the text of a configuration and from `show ip bgp summary`. No I/O.
 
 Only neighbours of the default VRF count that stand in a subnet of the interface: a session over a single hop. A link is
-drained by the line `neighbor A shutdown` for each of them (design rule 10).
+drained by the line `neighbor A shutdown` for each of them (design rule 10); where it may carry sessions of another kind
+it would be drained by half, so `others_over` tells of those.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_subinte
 
 _ROUTER = re.compile(r"router bgp (?P<asn>\S+) > neighbor (?P<name>\S+) (?P<rest>.+)")
 _ADDRESS = re.compile(r"interface (?P<interface>\S+) > (?:ip|ipv6) address (?:virtual )?(?P<prefix>[0-9a-fA-F.:]+/\d+)")
+
+_VRF = re.compile(r"interface (?P<interface>\S+) > vrf (?:forwarding )?(?P<vrf>\S+)")
+_PEER = re.compile(
+    r"router bgp \S+ > (?:vrf (?P<vrf>\S+) > )?"
+    r"(?:neighbor interface (?P<ports>\S+) |neighbor (?P<name>\S+) |bgp listen range (?P<range>\S+) )"
+)
+_PORT = re.compile(r"(?P<kind>[A-Za-z-]+?)(?P<number>\d[\d/.]*)", re.ASCII)
+MAIN = "default"
 
 SUMMARIES = ("show ip bgp summary", "show ipv6 bgp summary")
 ESTABLISHED = "Established"
@@ -58,11 +67,8 @@ def line_of(neighbour: Mapping[str, str]) -> str:
 def neighbours_by_interface(config: str) -> dict[str, list[Neighbour]]:
     """Return the neighbours that each interface leads to, by itself or a sub-interface; those without are left out."""
     lines = with_blocks(config)
-    nets = [
-        (port_of(match["interface"]), ipaddress.ip_interface(match["prefix"]))
-        for match in map(_ADDRESS.match, lines)
-        if match
-    ]
+    vrfs = _vrfs(lines)
+    nets = [(port_of(name), net) for name, net in _nets(lines) if vrfs.get(name, MAIN) == MAIN]
     found: dict[str, list[Neighbour]] = {}
     for neighbour in _neighbours(lines):
         address = ipaddress.ip_address(neighbour.address)
@@ -70,6 +76,53 @@ def neighbours_by_interface(config: str) -> dict[str, list[Neighbour]]:
         if interface:
             found.setdefault(interface, []).append(neighbour)
     return found
+
+
+def _vrfs(lines: Iterable[str]) -> dict[str, str]:
+    return {match["interface"]: match["vrf"] for match in map(_VRF.fullmatch, lines) if match}
+
+
+def _nets(lines: Iterable[str]) -> list[tuple[str, Any]]:
+    found = (match for match in map(_ADDRESS.match, lines) if match)
+    return [(match["interface"], ipaddress.ip_interface(match["prefix"])) for match in found]
+
+
+def others_over(config: str, port: str) -> list[str]:
+    """Return the peers that an interface, or a sub-interface of it, may lead to and that no drain shuts down."""
+    lines = with_blocks(config)
+    vrfs, nets = _vrfs(lines), [(name, net) for name, net in _nets(lines) if port_of(name) == port]
+    found = []
+    for match in filter(None, map(_PEER.match, lines)):
+        vrf = match["vrf"] or MAIN
+        near = [net for name, net in nets if vrfs.get(name, MAIN) == vrf]
+        said = _other_peer(match, vrf, near, port)
+        found += [said] if said else []
+    return list(dict.fromkeys(found))
+
+
+def _other_peer(match: re.Match[str], vrf: str, near: Iterable[Any], port: str) -> str | None:
+    """Return what a line says of a peer over this port, None where it is over another one, or a drain shuts it down."""
+    if match["ports"]:
+        return f"neighbor interface {match['ports']}" if _may_be(match["ports"], port) else None
+    if match["range"]:
+        dynamic = ipaddress.ip_network(match["range"], strict=False)
+        over = any(dynamic.version == net.version and dynamic.overlaps(net.network) for net in near)
+        return f"bgp listen range {match['range']}" if over else None
+    address, _percent, zone = match["name"].partition("%")
+    if zone:
+        return f"link-local neighbor {match['name']}" if _may_be(zone, port) else None
+    if vrf != MAIN and _is_address(address) and any(ipaddress.ip_address(address) in net.network for net in near):
+        return f"neighbor {address} in VRF {vrf}"
+    return None
+
+
+def _may_be(said: str, port: str) -> bool:
+    """Tell whether the name of an interface, short or long, or a range of them, may mean this one."""
+    one, wanted = _PORT.fullmatch(said), _PORT.fullmatch(port)
+    if one is None or wanted is None:
+        return True
+    same = wanted["kind"].lower().startswith(one["kind"].lower())
+    return same and one["number"].partition(".")[0] == wanted["number"]
 
 
 def _neighbours(lines: Iterable[str]) -> Iterator[Neighbour]:

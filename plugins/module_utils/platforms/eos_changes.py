@@ -15,11 +15,16 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_bgp import (
     line_of,
     neighbours_by_interface,
+    others_over,
     with_blocks,
 )
 
 MTU, DRAINED = "ip_mtu", "drained"
 FIELDS = (MTU, DRAINED)
+ONLY_PLAIN = (
+    "A drain shuts down neighbours that have an address of their own in the default VRF. Take the lines of the "
+    "others out meanwhile, or leave the stage fabric out (jumbo_stages) and raise this link by hand."
+)
 
 Values = Dict[Tuple[str, str], Any]
 """{(object, field): the value it has now}; None where it has neither value of a change."""
@@ -47,6 +52,7 @@ def resolved(changes: Sequence[Change], running: str, host: str) -> list[dict[st
             found.append(dict(change))
             continue
         if change["to"]:
+            _refuse_others(name, running, host)
             shut[name] = _to_shut(name, known.get(name, []), host)
         elif "shut" in change:  # but for those that somebody else has let up
             shut[name] = [neighbour for neighbour in change["shut"] if line_of(neighbour) in lines]
@@ -56,6 +62,15 @@ def resolved(changes: Sequence[Change], running: str, host: str) -> list[dict[st
             raise JumboError(message, host=host, object=name, advice=advice)
         found.append({**change, "shut": shut[name]})
     return found
+
+
+def _refuse_others(name: str, running: str, host: str) -> None:
+    others = others_over(running, name)
+    if others:
+        message = (
+            f"it may carry BGP sessions that are not shut down, so it would be drained by half: {', '.join(others)}"
+        )
+        raise JumboError(message, host=host, object=name, advice=ONLY_PLAIN)
 
 
 def _to_shut(name: str, neighbours: Sequence[Any], host: str) -> list[dict[str, str]]:

@@ -1,14 +1,15 @@
 """BGP neighbours of Junos interfaces, from a configuration and from `show bgp summary`. No I/O.
 
 A link is drained by the statement `shutdown` at each of its neighbours, which Junos has since 19.1. What its group or
-all of BGP says counts for a neighbour as well, and is never ours. Only the main instance is looked at.
+all of BGP says counts for a neighbour as well, and is never ours. Only neighbours of the main instance that have an
+address of their own are shut down; where a link may carry other sessions it would be drained by half.
 """
 
 from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 ESTABLISHED = "Established"
 
@@ -27,10 +28,69 @@ class Neighbour:
         return {"group": self.group, "address": self.address}
 
 
-def neighbours_of(configuration: Any) -> list[Neighbour]:
-    """Read the neighbours of a `configuration` element."""
+class Peers:
+    """Whom a `configuration` element has BGP speak to, instance by instance; "" is the main one."""
+
+    def __init__(self, configuration: Any) -> None:
+        instances = list(configuration.iterfind(".//routing-instances/instance"))
+        self.instance_of = {
+            _text(entry, "name"): _text(instance, "name")
+            for instance in instances
+            for entry in instance.findall("interface")
+        }
+        places = [("", one) for one in configuration.iter("configuration")]
+        places += [(_text(instance, "name"), instance) for instance in instances]
+        self.bgp = [(name, bgp) for name, place in places for bgp in place.findall("protocols/bgp")]
+        self.neighbours = _neighbours_of(bgp for name, bgp in self.bgp if not name)
+
+    def over(self, interface: Any) -> tuple[tuple[Neighbour, ...], tuple[str, ...]]:
+        """Return the neighbours that an interface leads to, and the peers that no drain shuts down, in words."""
+        units: dict[str, dict[str, list[str]]] = {}
+        for unit in interface.findall("unit"):
+            name = f"{_text(interface, 'name')}.{_text(unit, 'name')}"
+            addresses = [_text(entry, "name") for entry in unit.iterfind("family/*/address")]
+            in_instance = units.setdefault(self.instance_of.get(name, ""), {})
+            in_instance[name] = [prefix for prefix in addresses if "/" in prefix]
+        main = [prefix for prefixes in units.get("", {}).values() for prefix in prefixes]
+        others = [said for name, bgp in self.bgp for said in _others(name, bgp, units.get(name, {}))]
+        return over(self.neighbours, main), tuple(dict.fromkeys(others))
+
+
+def _others(instance: str, bgp: Any, units: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what may be a peer over these units, {name: prefixes}, but for neighbours that a drain shuts down."""
+    prefixes = [prefix for found in units.values() for prefix in found]
+    for group in bgp.findall("group") if units else ():
+        name = _text(group, "name")
+        for allowed in group.iter("allow"):
+            prefix = (allowed.text or "").strip() or _text(allowed, "name")
+            if _overlaps(prefix, prefixes):
+                yield f"group {name} allow {prefix}"
+        for dynamic in group.findall("dynamic-neighbor"):
+            named = {(entry.text or "").strip() or _text(entry, "name") for entry in dynamic.iter("interface")}
+            if not named or named & set(units):
+                yield f"group {name} dynamic-neighbor {_text(dynamic, 'name')}"
+        for neighbour in group.findall("neighbor"):
+            address = _text(neighbour, "name")
+            local = (_text(neighbour, "local-interface") or _text(group, "local-interface")).split()
+            if address.lower().startswith("fe80:") and (not local or local[0] in units):
+                yield f"link-local neighbor {address}"
+            elif instance and any(_is_in(address, ipaddress.ip_interface(prefix)) for prefix in prefixes):
+                yield f"neighbor {address} in routing instance {instance}"
+
+
+def _overlaps(wanted: str, prefixes: Iterable[str]) -> bool:
+    """Tell whether a range of addresses may have one in these subnets; a word such as `all` has."""
+    try:
+        range_ = ipaddress.ip_network(wanted, strict=False)
+    except ValueError:
+        return True
+    nets = [ipaddress.ip_interface(prefix).network for prefix in prefixes]
+    return any(range_.version == net.version and range_.overlaps(net) for net in nets)
+
+
+def _neighbours_of(configured: Iterable[Any]) -> list[Neighbour]:
     found = []
-    for bgp in configuration.findall(".//protocols/bgp"):
+    for bgp in configured:
         for group in bgp.findall("group"):
             name = _text(group, "name")
             inherited = bgp.find("shutdown") is not None or group.find("shutdown") is not None

@@ -14,6 +14,10 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp i
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import Port, is_drain, shut_by, stated
 
 SINCE = "Junos can shut a neighbour down since 19.1; on an older box leave the stage fabric out, or do it by hand."
+ONLY_PLAIN = (
+    "A drain shuts down neighbours that have an address of their own in the main instance. Take the "
+    "statements of the others out meanwhile, or leave the stage fabric out (jumbo_stages) and raise this link by hand."
+)
 
 
 def resolved(changes: Sequence[Change], ports: Mapping[str, Port], host: str) -> list[dict[str, Any]]:
@@ -27,6 +31,7 @@ def resolved(changes: Sequence[Change], ports: Mapping[str, Port], host: str) ->
             continue
         near = ports[name].neighbours if name in ports else ()
         if change["to"]:
+            _refuse_others(name, ports, host)
             shut[name] = _to_shut(name, near, host)
         elif "shut" in change:  # but for those that somebody else has let up
             own = [neighbour.as_dict() for neighbour in near if neighbour.own]
@@ -37,6 +42,15 @@ def resolved(changes: Sequence[Change], ports: Mapping[str, Port], host: str) ->
             raise JumboError(message, host=host, object=name, advice=advice)
         found.append({**change, "shut": shut[name]})
     return found
+
+
+def _refuse_others(name: str, ports: Mapping[str, Port], host: str) -> None:
+    others = ports[name].others if name in ports else ()
+    if others:
+        message = (
+            f"it may carry BGP sessions that are not shut down, so it would be drained by half: {', '.join(others)}"
+        )
+        raise JumboError(message, host=host, object=name, advice=ONLY_PLAIN)
 
 
 def _to_shut(name: str, near: Sequence[Neighbour], host: str) -> list[dict[str, str]]:

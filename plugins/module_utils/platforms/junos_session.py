@@ -40,6 +40,8 @@ MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
 INHERITED = {"inherit": "inherit", "groups": "groups", "interface-ranges": "interface-ranges"}
 """Asks for what is in force, and where it comes from (Juniper, Junos XML protocol: get-configuration)."""
 
+WANTED = "<configuration><interfaces/><protocols><bgp/></protocols><routing-instances/></configuration>"
+
 
 class Session:
     """One login to a Junos box. Use it as a context manager; leaving it discards what it loaded, and unlocks.
@@ -111,7 +113,7 @@ class Session:
 
     def read_ports(self, database: str = "committed") -> dict[str, Port]:
         """Return what is configured of each interface, and remember it: a refusal is told in terms of it."""
-        wanted = etree.XML("<configuration><interfaces/><protocols><bgp/></protocols></configuration>")
+        wanted = etree.XML(WANTED)
         with self.errors():
             found = self._rpc.get_config(filter_xml=wanted, options={"database": database, **INHERITED})
             ports = words.ports_of(_wrapped(found))

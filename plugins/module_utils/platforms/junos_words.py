@@ -15,12 +15,7 @@ from typing import Any, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional,
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table import LAYER2
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import (
-    Neighbour,
-    neighbours_of,
-    over,
-    source_of,
-)
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import Neighbour, Peers, source_of
 
 PREFIX = "jumbo-"
 """The log of every commit of ours starts with this: what does not is somebody else's."""
@@ -68,8 +63,9 @@ SHUT = 1
 class Port:
     """An interface as configured. `families`: {(unit, family): MTU of its own, None where it follows the media MTU}.
 
-    `neighbours`: the BGP neighbours that are reached over it. `inherited`: {where an MTU is in force that is not stated
-    there: the group or interface range that it comes from}; a statement of our own goes before it.
+    `neighbours`: the BGP neighbours that are reached over it; `others`: peers that no drain shuts down. `inherited`:
+    {where an MTU is in force that is not stated there: the group or interface range that it comes from}; a statement of
+    our own goes before it.
     """
 
     name: str
@@ -78,6 +74,7 @@ class Port:
     lag: str | None
     families: Mapping[tuple[str, str], int | None]
     neighbours: tuple[Neighbour, ...] = ()
+    others: tuple[str, ...] = ()
     inherited: Mapping[Key, str] = field(default_factory=dict)
 
     @property
@@ -94,7 +91,7 @@ class Port:
 def ports_of(configuration: Any) -> dict[str, Port]:
     """Read the `configuration` element of get-configuration."""
     found = {}
-    neighbours = neighbours_of(configuration)
+    peers = Peers(configuration)
     for element in configuration.findall(".//interfaces/interface"):
         name = text(element, "name") or ""
         families = {
@@ -104,10 +101,9 @@ def ports_of(configuration: Any) -> dict[str, Port]:
             if unit.find(f"family/{family}") is not None
         }
         lag = text(element, ".//ieee-802.3ad/bundle")
-        addresses = [text(entry, "name") or "" for entry in element.iterfind("unit/family/*/address")]
-        near = over(neighbours, [prefix for prefix in addresses if "/" in prefix])
+        near, others = peers.over(element)
         own = dict(_inherited(name, element))
-        found[name] = Port(name, _tagging(element), _number(text(element, "mtu")), lag, families, near, own)
+        found[name] = Port(name, _tagging(element), _number(text(element, "mtu")), lag, families, near, others, own)
     return found
 
 

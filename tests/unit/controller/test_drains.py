@@ -116,6 +116,22 @@ def test_drained_links_are_not_changed_where_the_others_went_down_meanwhile(play
     assert world.drained() == []
 
 
+def test_a_session_of_a_plane_that_is_drained_later_may_not_flap_now(player, monkeypatch):
+    world, judge = player.world, judging.judge
+
+    def flaps_then(run, step, accesses):
+        found = judge(run, step, accesses)
+        if step["id"] == "fabric.1.drain":
+            late = {both: since + 1e6 for both, since in world.up_since.items() if "spine2" in str(both)}
+            world.up_since.update(late)
+        return found
+
+    monkeypatch.setattr(judging, "judge", flaps_then)
+    assert player.play() == "reverted", player.said
+    assert any("a session went down on a link that was not drained" in text for text in player.said), player.said
+    assert world.drained() == []
+
+
 @pytest.mark.parametrize("part", range(2))
 def test_killed_anywhere_around_a_drain_the_next_roll_out_goes_on_and_leaves_nothing_drained(player, monkeypatch, part):
     found = [
