@@ -10,15 +10,13 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fast
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_reload import STAYS_ON, Reload
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import (
     AGAIN,
     NO_WAY_BACK,
     OTHER_WAY,
     Step,
-    asked,
-    looked,
 )
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 

@@ -16,9 +16,9 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Acc
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_save import Saving
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import asked, looked
 
 BETWEEN_LOGINS = 1.0
 LOGIN_TIMEOUT = 10.0
@@ -105,34 +105,26 @@ class Reload:
 
     def _configure_and_save(self, *, added: bool) -> None:
         try:
-            self._write(words.JUMBO if added else None, save=True)
-        except NoAnswer as failure:
-            saved, _running = asked(self.access, Session.configs)
-            if not saved.has_jumbo:
-                self._take_out(failure, added=added)
-                raise
+            if added:
+                self._write(words.JUMBO)
+            Saving(self.access, fastiron_state.unsaved_of, words.JUMBO).run()
         except JumboError as failure:
             self._take_out(failure, added=added)
             raise
 
-    def _write(self, line: str | None, *, save: bool) -> None:
+    def _write(self, line: str) -> None:
         with Session(self.access) as session:
-            if line:
-                session.configure([line])
-                _saved, running = session.configs()
-                if running.has_jumbo is line.startswith("no "):
-                    raise JumboError(
-                        f"`{line}` was typed, and the configuration reads as before", host=self.access.host
-                    )
-            if save:
-                session.save()
+            session.configure([line])
+            _saved, running = session.configs()
+            if running.has_jumbo is line.startswith("no "):
+                raise JumboError(f"`{line}` was typed, and the configuration reads as before", host=self.access.host)
 
     def _take_out(self, failure: JumboError, *, added: bool) -> None:
         """Take our unsaved line out again; what cannot be said of it is added to the failure."""
         try:
             saved, running = asked(self.access, Session.configs)
             if added and running.has_jumbo and not saved.has_jumbo:
-                self._write(f"no {words.JUMBO}", save=False)
+                self._write(f"no {words.JUMBO}")
         except JumboError as more:
             note = f"`jumbo` may stand in its running configuration, not saved and not active: {more.message}"
             failure.advice = f"{failure.advice or ''} {note}".strip()

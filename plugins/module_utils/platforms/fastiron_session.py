@@ -9,12 +9,18 @@ import contextlib
 import logging
 import re
 import time
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, TypeVar
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_templates, parse_fastiron
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import (
+    fastiron_state,
+    fastiron_templates,
+    parse_fastiron,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 try:
     import netmiko.exceptions as netmiko_errors
@@ -30,7 +36,6 @@ else:
 DEFAULT_PORT = 22
 CONFIG_PATIENCE = 60.0
 """Seconds to wait for configuration mode: a session of ours that hung and was cut may hold it until the box notices."""
-FLASH_PATIENCE = 60.0
 BETWEEN_TRIES = 1.0
 MOST_QUESTIONS = 3
 KEY_PATIENCE = 2.0
@@ -38,6 +43,11 @@ _PROMPT = r"(?:\([^()\r\n]*\))?[>#]\s*$"
 _CLEAR_LINE = "\x15"
 _MARK = "!jumbo"
 _ASKED = r"(?:User Name|Login|ssword):?"
+Result = TypeVar("Result")
+
+
+class Refused(JumboError):
+    """The box refuses a line, in its own words."""
 
 
 class _Shell(RuckusFastironSSH):  # type: ignore[misc]
@@ -138,10 +148,10 @@ class Session:
         text, _prompt = self._type(command)
         return None if words.refusal_of(text) else text
 
-    def configs(self) -> tuple[words.Config, words.Config]:
+    def configs(self) -> tuple[Config, Config]:
         """Return what is saved, and what runs."""
         saved, running = self.show("show configuration"), self.show("show running-config")
-        return words.Config.read(saved), words.Config.read(running)
+        return Config.read(saved), Config.read(running)
 
     def schedules(self) -> bool:
         """Tell whether the box knows scheduled reloads: asked by its help, with no line ever sent.
@@ -163,7 +173,7 @@ class Session:
     def configure(self, lines: Sequence[str]) -> None:
         """Type lines in configuration mode, beginning outside of any stanza; the first that is refused ends it.
 
-        Raises JumboError with the box's own words. Without lines it only tries whether we may configure now.
+        Raises Refused with the box's own words. Without lines it only tries whether we may configure now.
         """
         self._enter_configuration()
         refusal = None
@@ -174,7 +184,7 @@ class Session:
                 break
         self._type("end")
         if refusal:
-            raise JumboError(f"the box refuses `{line}`: {refusal}", host=self.access.host)
+            raise Refused(f"the box refuses `{line}`: {refusal}", host=self.access.host)
 
     def _enter_configuration(self) -> None:
         give_up = time.monotonic() + CONFIG_PATIENCE
@@ -193,25 +203,10 @@ class Session:
                 raise JumboError(f"no configuration mode: {said}", host=self.access.host, advice=advice)
             time.sleep(BETWEEN_TRIES)
 
-    def save(self) -> None:
-        """Write the running configuration to flash, and read it back; waits while the flash is in use."""
-        give_up = time.monotonic() + FLASH_PATIENCE
-        said, busy = "", True
-        while busy:
-            said, _prompt = self._type("write memory")
-            busy = bool(words.BUSY.search(said))
-            if busy and time.monotonic() > give_up:
-                break
-            if busy:
-                time.sleep(BETWEEN_TRIES)
-        saved, running = self.configs()
-        unsaved = words.difference(saved, running)
-        if unsaved:
-            raise JumboError(
-                f"`write memory` did not save: {' '.join(said.split())[-200:]}",
-                host=self.access.host,
-                advice="Look at the flash of the box (`show flash`). Nothing of this step is kept by a reload.",
-            )
+    def write_memory(self) -> str:
+        """Write the running configuration to flash; return what the box says. See Saving, which reads it back."""
+        said, _prompt = self._type("write memory")
+        return said
 
     def command(self, line: str) -> None:
         """Type one line outside of configuration mode; raises JumboError where the box refuses it."""
@@ -308,3 +303,19 @@ class Session:
             host=self.access.host,
             advice="Check ansible_host, ansible_port and `ip ssh` on the box.",
         )
+
+
+def asked(access: Access, question: Callable[[Session], Result]) -> Result:
+    """Ask on a connection of its own; a question that gets no answer is asked once more, from a new one."""
+    try:
+        with Session(access) as session:
+            return question(session)
+    except NoAnswer:
+        with Session(access) as session:
+            return question(session)
+
+
+def looked(session: Session) -> tuple[Interfaces, Config, Config]:
+    """Return the interfaces, what is saved, and what runs."""
+    saved, running = session.configs()
+    return fastiron_state.interfaces_of(session.show("show interfaces"), saved, running), saved, running

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
 from lab.fastiron.conftest import PORTS
 
 NAME = "run-leaf.1.svi"
@@ -92,6 +93,18 @@ def test_somebody_elses_edit_within_the_step_is_not_saved_and_is_named(box: Any)
     assert found["reverted"] is True
     assert "not saved" in found["notes"][0]
     assert (sizes(box)[0], box.device.running.has("port-name theirs", "interface ethernet 1/1/7")) == (1500, True)
+
+
+def test_what_somebody_types_between_the_look_and_the_save_is_named(box: Any, monkeypatch: Any) -> None:
+    def meanwhile(session: Any) -> str:
+        box.type("interface ethernet 1/1/7", "port-name theirs")
+        return str(write(session))
+
+    handle = box.driver.apply([change()], 120, NAME)
+    write = Session.write_memory
+    monkeypatch.setattr(Session, "write_memory", meanwhile)
+    with pytest.raises(JumboError, match=r"not what was looked at(?s:.*)\+ port-name theirs"):
+        box.driver.confirm(handle)
 
 
 @pytest.mark.parametrize(
