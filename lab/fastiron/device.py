@@ -41,6 +41,8 @@ class Options(TypedDict, total=False):
     schedules: bool
     interface_mtu: bool
     lldp: bool
+    follows_jumbo: bool
+    default_line: Literal["kept", "dropped", "refused"]
     users: dict[str, str]
     readers: set[str]
     enable: str
@@ -116,6 +118,11 @@ class FastironDevice:
         return self.hardware.ip_mtu[1] if self.jumbo_active else DEFAULT_MTU
 
     @property
+    def default_ip_mtu(self) -> int:
+        """What an interface sends at most that states no `ip mtu`."""
+        return self.ip_mtu_limit if self.hardware.follows_jumbo else DEFAULT_MTU
+
+    @property
     def receives(self) -> int:
         """The largest IP packet that a port takes in."""
         return self.hardware.jumbo - OVERHEAD if self.jumbo_active else DEFAULT_MTU
@@ -140,6 +147,8 @@ class FastironDevice:
 
     def ip_mtu(self, interface: Interface) -> int:
         """Return what an interface sends at most: a size that is configured counts only where the box can do it."""
+        if interface.ip_mtu is None:
+            return self.default_ip_mtu if interface.kind != MANAGEMENT else DEFAULT_MTU
         return interface.ip_mtu if interface.ip_mtu <= self.ip_mtu_limit else DEFAULT_MTU
 
     def _wanted(self) -> Iterator[tuple[str, Wanted]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .config import Config, natural, port_numbers
-from .hardware import DEFAULT_MTU
 
 ETHERNET, LAG, VE, MANAGEMENT, LOOPBACK = "ethernet", "lag", "ve", "management", "loopback"
 _SPEEDS = {"": "1", "10": "10", "25": "25", "40": "40", "100": "100"}  # gigabit per second
@@ -16,7 +15,7 @@ _NAME = re.compile(r"(?P<speed>\d*)GigabitEthernet(?P<number>\d+/\d+/\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One interface. `name` as `show interfaces` prints it; `stanza` where it is configured."""
+    """One interface: `name` as `show interfaces` prints it, `stanza` where it is configured, `ip_mtu` as stated."""
 
     name: str
     kind: str
@@ -24,7 +23,7 @@ class Interface:
     number: str
     enabled: bool
     title: str
-    ip_mtu: int
+    ip_mtu: int | None
     addresses: tuple[str, ...]
     gigabits: str = ""
     vlans: tuple[int, ...] = ()
@@ -104,7 +103,7 @@ def _interface(config: Config, name: str, kind: str, stanza: str) -> Interface:
         number=stanza.rpartition(" ")[2],
         enabled=not config.has("disable", stanza),
         title=config.value("port-name", stanza) or "",
-        ip_mtu=int(config.value("ip mtu", stanza) or DEFAULT_MTU),
+        ip_mtu=int(stated) if (stated := config.value("ip mtu", stanza)) else None,
         addresses=tuple(prefix(address) for address in addresses),
     )
 

@@ -11,7 +11,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fast
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer, State
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_reload import STAYS_ON, Reload
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import OWN_SIZE, Interfaces
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import (
     AGAIN,
     NO_WAY_BACK,
@@ -21,7 +21,6 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_st
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 PING_MILLISECONDS = 1000
-OWN_SIZE = ("routed", "svi")
 
 
 class FastironDriver:

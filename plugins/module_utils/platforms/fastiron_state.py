@@ -15,6 +15,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import pars
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 Interfaces = Dict[str, Dict[str, Any]]
+OWN_SIZE = ("routed", "svi")
+"""The kinds of interfaces that have an `ip mtu`."""
 
 
 def interfaces_of(shown: str, saved: Config, running: Config) -> Interfaces:
@@ -67,7 +69,7 @@ def _settle(interface: dict[str, Any], saved: Config, active: bool | None) -> No
     kind, stated = interface["kind"], saved.ip_mtu(interface["name"])
     if kind in ("switched", "lag", "member") and active is not None:
         interface["mru"] = box_receives(jumbo=active)
-    if kind in ("routed", "svi"):
+    if kind in OWN_SIZE:
         same = stated == interface["configured_mtu"]
         interface["persisted_mtu"] = interface["ip_mtu"] if same else stated or words.DEFAULT_IP_MTU
     else:
@@ -118,8 +120,14 @@ def _neighbours(shown: str | None) -> dict[str, list[dict[str, Any]]] | None:
 
 
 def unsaved_of(saved: Config, running: Config) -> str:
-    """Return what differs between both configurations; `jumbo` alone is told as what it is, not as somebody's edit."""
-    return words.difference(saved.without((), jumbo=True), running.without((), jumbo=True))
+    """Return what differs between both configurations; `jumbo` alone is told as what it is, not as somebody's edit.
+
+    With a `jumbo` that is not saved come statements of the default size, which change nothing: see fastiron_sizes.py.
+    """
+    left = running.without(())
+    if running.has_jumbo and not saved.has_jumbo:
+        left = left.without_defaults(saved)
+    return words.difference(saved.without(()), left)
 
 
 def pending_of(shown: str | None, saved: Config, running: Config) -> dict[str, Any]:

@@ -134,6 +134,19 @@ class Config:
         }
         return Config({name: lines for name, lines in kept.items() if lines or not name.startswith("interface ")})
 
+    def without_defaults(self, saved: Config) -> Config:
+        """Return what is left without the default `ip mtu` of interfaces of which `saved` states none."""
+        default = f"ip mtu {DEFAULT_IP_MTU}"
+        kept = {
+            name: lines if _states_size(saved.stanzas.get(name, ())) else [line for line in lines if line != default]
+            for name, lines in self.stanzas.items()
+        }
+        return Config({name: lines for name, lines in kept.items() if lines or not name.startswith("interface ")})
+
+
+def _states_size(lines: Iterable[str]) -> bool:
+    return any(line.startswith("ip mtu ") for line in lines)
+
 
 def _ports(line: str) -> list[str]:
     found = []
