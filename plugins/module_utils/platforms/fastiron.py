@@ -68,14 +68,14 @@ class FastironDriver:
             **state,
             "model": version["model"],
             "version": version["version"],
-            "pending": fastiron_state.pending_of(session.may_show("show reload"), saved, running),
+            "pending": fastiron_state.pending_of(session.scheduled_reload()),
             "saved": not unsaved,
             "unsaved_diff": unsaved,
         }
 
     def pending(self) -> dict[str, Any]:
         """Return what waits: a scheduled reload; see platforms.base.Driver."""
-        return asked(self.access, lambda s: fastiron_state.pending_of(s.may_show("show reload"), *s.configs()))
+        return fastiron_state.pending_of(asked(self.access, Session.scheduled_reload))
 
     def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
         """DF ping; FastIron counts the ICMP payload, at most 10000. IPv6 has no such ping here."""
@@ -207,7 +207,7 @@ class FastironDriver:
     def _refuse_pending(self) -> None:
         found = self.pending()
         if found["owner"] != "none":
-            message = f"a reload is scheduled ({found['owner']}): {found['name']}"
+            message = f"a reload is scheduled: {found['name']}"
             raise JumboError(message, host=self.access.host, advice=found["advice"])
 
 

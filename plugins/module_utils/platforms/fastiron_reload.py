@@ -168,9 +168,9 @@ class Reload:
         return began
 
     def _refuse_scheduled(self, session: Session) -> None:
-        shown = session.may_show("show reload")
-        if shown is not None and not words.NOT_THERE.search(shown):
-            message = f"a reload is scheduled already: {' '.join(shown.split())}"
+        scheduled = session.scheduled_reload()
+        if scheduled is not None:
+            message = f"a reload is scheduled already: {scheduled}"
             raise JumboError(message, host=self.access.host, advice="Cancel it (`reload cancel`) or wait for it.")
 
     # ------------------------------------------------------------------ waiting

@@ -153,6 +153,11 @@ class Session:
         saved, running = self.show("show configuration"), self.show("show running-config")
         return Config.read(saved), Config.read(running)
 
+    def scheduled_reload(self) -> str | None:
+        """Return what the box tells of a scheduled reload, None where there is none."""
+        text, _prompt = self._type("show reload")
+        return words.scheduled_in(text)
+
     def schedules(self) -> bool:
         """Tell whether the box knows scheduled reloads: asked by its help, with no line ever sent.
 

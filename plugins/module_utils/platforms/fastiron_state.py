@@ -130,28 +130,15 @@ def unsaved_of(saved: Config, running: Config) -> str:
     return words.difference(saved.without(()), left)
 
 
-def pending_of(shown: str | None, saved: Config, running: Config) -> dict[str, Any]:
+def pending_of(scheduled: str | None) -> dict[str, Any]:
     """Return what waits: a scheduled reload. Its time may be told wrongly by the box, so none is told (FI-276656).
 
-    Whose it is, the box does not say: ours is there only while nothing but an `ip mtu` is not saved.
+    Whose it is, the box does not say, so it is never called ours: ours is the one of an armed handle in the journal.
     """
-    if shown is None or words.NOT_THERE.search(shown):
+    if scheduled is None:
         return {"owner": "none", "name": None, "seconds_left": None, "kind": None, "advice": None}
-    differs = words.difference(saved, running).splitlines()
-    ours = bool(differs) and all(_is_mtu(line) for line in differs)
-    advice = "It reloads the box: `reload cancel` takes it back. What is not saved is lost by it."
-    name = " ".join(shown.split())[:100]
-    return {
-        "owner": "ours" if ours else "foreign",
-        "name": name,
-        "seconds_left": None,
-        "kind": "reload",
-        "advice": advice,
-    }
-
-
-def _is_mtu(line: str) -> bool:
-    return line[1:].strip().startswith(("ip mtu", "interface "))
+    advice = "It reloads the box, and what is not saved is lost by it: wait for it, or take it back (`reload cancel`)."
+    return {"owner": "foreign", "name": scheduled[:100], "seconds_left": None, "kind": "reload", "advice": advice}
 
 
 def ports_up(interfaces: Interfaces) -> list[str]:

@@ -124,18 +124,13 @@ class Step:
     def disarm(self) -> None:
         """Take the scheduled reload back, and read that none is left."""
         with Session(self.access) as session:
-            if self._is_armed(session):
-                session.command("reload cancel")
-                if self._is_armed(session):
-                    message = "`reload cancel` did not take the scheduled reload back"
-                    raise JumboError(
-                        message, host=self.access.host, advice="Cancel it by hand: it loses what is not saved."
-                    )
-
-    @staticmethod
-    def _is_armed(session: Session) -> bool:
-        shown = session.may_show("show reload")
-        return shown is not None and not words.NOT_THERE.search(shown)
+            if session.scheduled_reload() is None:
+                return
+            session.command("reload cancel")
+            left = session.scheduled_reload()
+        if left is not None:
+            message = f"`reload cancel` did not take the scheduled reload back: {left}"
+            raise JumboError(message, host=self.access.host, advice="Cancel it by hand: it loses what is not saved.")
 
     # ------------------------------------------------------------------ the end
 

@@ -24,7 +24,10 @@ REFUSED = re.compile(
 BUSY = re.compile(r"flash access in progress", re.IGNORECASE)
 QUESTION = re.compile(r"\(enter 'y' or 'n'\):\s*$")
 GOING_DOWN = re.compile(r"going down", re.IGNORECASE)
-NOT_THERE = re.compile(r"^\s*$|\b(?:no|not|none|never)\b", re.IGNORECASE)
+_NONE_SCHEDULED = re.compile(
+    r"(?:no reload is scheduled|no scheduled reload|reload is not scheduled)?\.?", re.IGNORECASE
+)
+_NO_SUCH_COMMAND = re.compile(r"invalid input\b", re.IGNORECASE)
 
 _NAMES = (
     (re.compile(r"\d*[A-Za-z]*Ethernet(\d+(?:/\d+)*)"), "ethernet"),
@@ -189,6 +192,16 @@ def refusal_of(answer: str) -> str | None:
     """Return the line by which the box refuses, None where it does not."""
     found = REFUSED.search(answer)
     return found.group(0).strip() if found else None
+
+
+def scheduled_in(answer: str) -> str | None:
+    """Return what `show reload` tells of a scheduled reload in one line, None where there is none.
+
+    No vendor document shows its words. So only an empty answer, a whole sentence that says so, or a box that does not
+    know the command mean none; anything else is taken for a reload.
+    """
+    said = " ".join(answer.split())
+    return None if _NONE_SCHEDULED.fullmatch(said) or _NO_SUCH_COMMAND.match(said) else said
 
 
 def allowed_in(line: str) -> tuple[int, int] | None:

@@ -166,7 +166,7 @@ def test_only_where_management_crosses_the_interface_a_reload_is_scheduled(start
     served = start(CROSSED).with_jumbo()
     handle = served.driver.apply([change()], 120, NAME)
     assert (handle["armed"], served.device.reload_in in range(100, 121)) == (True, True)
-    assert served.driver.pending()["owner"] == "ours"
+    assert served.driver.pending()["owner"] == "foreign", "whose it is, the box does not say"
     served.driver.confirm(handle)
     assert served.device.reload_in is None
     handle = served.driver.apply([change(old=9000, new=8000)], 120, NAME)

@@ -207,14 +207,20 @@ def test_frames_that_disagree_are_not_active():
 
 
 @pytest.mark.parametrize(
-    ("shown", "owner"),
-    [(None, "none"), ("No reload is scheduled", "none"), ("", "none"), ("Reload is scheduled in 00:00:05", "foreign")],
+    ("answer", "owner"),
+    [
+        ("", "none"),
+        ("\nNo reload is scheduled.\n", "none"),
+        ("Invalid input -> reload\nType ? for a list", "none"),
+        ("Reload is scheduled in 00:00:05", "foreign"),
+        ("Scheduled reload in 5 minutes, not saved", "foreign"),
+        ("Scheduled: 00:05:00 (no warm reload)", "foreign"),
+        ("No reload is scheduled in the next hour; one is at 10:00", "foreign"),
+        ("Error - not authorized", "foreign"),
+    ],
 )
-def test_a_scheduled_reload_is_somebodys_unless_only_a_size_waits(shown, owner):
-    assert fastiron_state.pending_of(shown, CONFIG, CONFIG)["owner"] == owner
-    waits = Config.read("interface ve 10\n ip mtu 9000\n")
-    if owner == "foreign":
-        assert fastiron_state.pending_of(shown, EMPTY, waits)["owner"] == "ours"
+def test_only_a_sentence_that_says_so_means_that_no_reload_is_scheduled(answer, owner):
+    assert fastiron_state.pending_of(words.scheduled_in(answer))["owner"] == owner
 
 
 def test_counters_that_a_reload_set_to_zero_have_not_wrapped():
