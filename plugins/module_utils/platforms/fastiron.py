@@ -146,18 +146,26 @@ class FastironDriver:
             step = Step(self.access, handle)
             step.expect("to")
             step.save()
-            step.disarm()
+            if handle.get("armed") is True:
+                step.disarm()
         return {"confirmed": True, "persisted": True}
 
     def revert(self, handle: Handle) -> dict[str, Any]:
-        """Take the step back, saved or not, and read back; `jumbo` stays on, and `notes` says so."""
+        """Take the step back, saved or not, and read back; `jumbo` stays on, and `notes` says so.
+
+        Only a reload of ours is cancelled. A handle that does not say whether one was armed, after a crash in
+        mid-apply, is taken back as well; then a reload that is scheduled is an error, since it may be anybody's.
+        """
         if _reloads(handle["changes"]):
             return {"reverted": True, "notes": [STAYS_ON]}
         if handle.get("changed") is False:  # it was so before us
             return {"reverted": True}
         step = Step(self.access, handle)
         notes = step.take_back()
-        step.disarm()
+        if handle.get("armed") is True:
+            step.disarm()
+        elif "armed" not in handle:
+            self._refuse_pending("the sizes are taken back; whose reload it is, nobody has noted: ")
         return {"reverted": True, **({"notes": notes} if notes else {})}
 
     # ------------------------------------------------------------------ steps of the above
@@ -204,10 +212,10 @@ class FastironDriver:
             message = f"running and saved configuration differ:\n{unsaved}"
             raise JumboError(message, host=self.access.host, advice=AGAIN)
 
-    def _refuse_pending(self) -> None:
+    def _refuse_pending(self, what: str = "") -> None:
         found = self.pending()
         if found["owner"] != "none":
-            message = f"a reload is scheduled: {found['name']}"
+            message = f"{what}a reload is scheduled: {found['name']}"
             raise JumboError(message, host=self.access.host, advice=found["advice"])
 
 

@@ -118,8 +118,21 @@ class Step:
                 return False
             if not session.schedules():
                 raise JumboError(NO_WAY_BACK, host=self.access.host, object=crossed[0], advice=OTHER_WAY)
-            session.command(words.after(within))
-            return True
+        self._schedule(within)
+        return True
+
+    def _schedule(self, within: int) -> None:
+        """Schedule the reload and read it back; none was scheduled before, so whatever is left of a try is ours."""
+        try:
+            with Session(self.access) as session:
+                session.command(words.after(within))
+                scheduled = session.scheduled_reload()
+        except JumboError:
+            self.disarm()
+            raise
+        if scheduled is None:
+            message = f"`{words.after(within)}` was taken, and no reload is scheduled"
+            raise JumboError(message, host=self.access.host, object=self.name)
 
     def disarm(self) -> None:
         """Take the scheduled reload back, and read that none is left."""

@@ -175,6 +175,23 @@ def test_only_where_management_crosses_the_interface_a_reload_is_scheduled(start
     assert served.plane.mtus["Ve10"] == 9000, "it went back to what was saved"
 
 
+def test_a_reload_that_is_not_ours_is_never_cancelled(start: Any) -> None:
+    served = start().with_jumbo()
+    handle = served.driver.apply([change()], 120, NAME)
+    served.device.schedule(served.clock() + 1800, "alice")
+    served.driver.confirm(handle)
+    assert served.device.reload_in is not None
+    served.driver.revert(handle)
+    assert (served.device.reload_in is not None, sizes(served)[0]) == (True, 1500)
+    crashed = {"name": NAME, "changes": [change()]}
+    with pytest.raises(
+        JumboError, match="whose reload it is, nobody has noted: a reload is scheduled: Reload is sched"
+    ):
+        served.driver.revert(crashed)
+    served.device.cancel()
+    assert served.driver.revert(crashed) == {"reverted": True}
+
+
 def test_without_a_scheduled_reload_such_an_interface_is_refused(start: Any) -> None:
     served = start(CROSSED, schedules=False).with_jumbo()
     with pytest.raises(JumboError, match="Ve10: management crosses this interface"):
