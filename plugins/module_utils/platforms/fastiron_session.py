@@ -40,7 +40,6 @@ BETWEEN_TRIES = 1.0
 MOST_QUESTIONS = 3
 KEY_PATIENCE = 2.0
 _PROMPT = r"(?:\([^()\r\n]*\))?[>#]\s*$"
-_CLEAR_LINE = "\x15"
 _MARK = "!jumbo"
 _ASKED = r"(?:User Name|Login|ssword):?"
 Result = TypeVar("Result")
@@ -159,18 +158,17 @@ class Session:
         return words.scheduled_in(text)
 
     def schedules(self) -> bool:
-        """Tell whether the box knows scheduled reloads: asked by its help, with no line ever sent.
+        """Tell whether the box knows scheduled reloads: asked by its help; this ends the session.
 
-        What is left on the line is cleared; where that does not work, the question that follows is answered with no.
+        The box gives `reload` back behind its help, and how to clear that line is not known of every release. Enter
+        would reload it, so the connection is cut instead.
         """
-        with self.errors("`reload ?`"):
-            self._shell.write_channel("reload ?")
-            shown = self._shell.read_until_pattern(rf"{re.escape(self._shell.base_prompt)}[>#] ?reload ?$")
-            self._shell.write_channel(f"{_CLEAR_LINE}\n")
-            said = self._shell.read_until_pattern(rf"(?:{re.escape(self._shell.base_prompt)}{_PROMPT}|'n'\):\s*$)")
-            if words.QUESTION.search(said):
-                self._shell.write_channel("n\n")
-                self._shell.read_until_pattern(self._prompt)
+        try:
+            with self.errors("`reload ?`"):
+                self._shell.write_channel("reload ?")
+                shown = self._shell.read_until_pattern(rf"{re.escape(self._shell.base_prompt)}[>#] ?reload ?$")
+        finally:
+            self.__exit__()
         return re.search(r"^\s*after\b", shown, re.MULTILINE) is not None
 
     # ------------------------------------------------------------------ acts

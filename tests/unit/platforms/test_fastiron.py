@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.counters import counter_delta
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 from unit.filter.outputs import fixture, real
 
@@ -221,6 +222,33 @@ def test_frames_that_disagree_are_not_active():
 )
 def test_only_a_sentence_that_says_so_means_that_no_reload_is_scheduled(answer, owner):
     assert fastiron_state.pending_of(words.scheduled_in(answer))["owner"] == owner
+
+
+class Shell:
+    """A terminal that answers the help for `reload`."""
+
+    base_prompt = "SSH@leaf5"
+
+    def __init__(self, text):
+        self.text, self.typed, self.is_cut = text, [], False
+
+    def write_channel(self, keys):
+        self.typed.append(keys)
+
+    def read_until_pattern(self, _pattern):
+        return self.text
+
+    def paramiko_cleanup(self):
+        self.is_cut = True
+
+
+@pytest.mark.parametrize(("line", "knows"), [("  after   Reload after specified time", True), ("  <cr>", False)])
+def test_the_help_for_reload_is_left_without_enter(line, knows):
+    fastiron_session = pytest.importorskip(f"{words.__name__.removesuffix('words')}session")
+    session = fastiron_session.Session(Access("leaf5", "fastiron", "192.0.2.15"))
+    shell = session._shell = Shell(f"reload ?\n{line}\nSSH@leaf5#reload ")
+    assert session.schedules() is knows
+    assert (shell.typed, shell.is_cut) == (["reload ?"], True)
 
 
 def test_counters_that_a_reload_set_to_zero_have_not_wrapped():
