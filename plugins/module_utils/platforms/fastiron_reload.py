@@ -70,6 +70,13 @@ class Reload:
 
     def _kept(self, interfaces: Interfaces, saved: Config, running: Config, *, active: bool) -> Sizes:
         sizes = Sizes(interfaces, saved, running, active=active)
+        if fastiron_state.is_active(interfaces) is None:
+            raise JumboError(
+                "no port prints its frame size, so nobody could see whether large frames are active",
+                host=self.access.host,
+                object=words.JUMBO,
+                advice="A switched port prints it, routed ports do not: leave one port without an address, up or down.",
+            )
         if not active:
             sizes.refuse_unknown(self.access)
         return sizes

@@ -79,17 +79,15 @@ def _settle(interface: dict[str, Any], saved: Config, active: bool | None) -> No
 def is_active(interfaces: Interfaces) -> bool | None:
     """Tell whether large frames are active, by the frame size that all ports print; None where none tells it.
 
-    Routed ports print their own size instead: one above 1500 is only taken by a box whose large frames are active.
+    Routed ports print their own `ip mtu` instead, which may be no more than what is stated: nothing tells that a box
+    refuses or ignores a large one before its reload.
     """
     frames = [
         interface["device_mtu"]
         for interface in interfaces.values()
         if interface["kind"] in ("switched", "member") and interface["device_mtu"] is not None
     ]
-    if frames:
-        return all(parse_fastiron.is_jumbo(frame) for frame in frames)
-    sizes = [interface["ip_mtu"] or 0 for interface in interfaces.values() if interface["kind"] in ("routed", "svi")]
-    return True if any(size > words.DEFAULT_IP_MTU for size in sizes) else None
+    return all(parse_fastiron.is_jumbo(frame) for frame in frames) if frames else None
 
 
 def jumbo_of(interfaces: Interfaces, saved: Config, running: Config) -> dict[str, bool | None]:

@@ -123,6 +123,15 @@ def test_what_is_stated_and_would_grow_by_the_reload_is_refused(start: Any) -> N
     assert len(served.kinds()) == before
 
 
+def test_a_box_whose_ports_are_all_routed_is_refused_before_anything_is_typed(start: Any) -> None:
+    ports = "".join(f"interface ethernet 1/1/{n}\n ip address 10.0.{n}.0 255.255.255.254\n!\n" for n in range(1, 13))
+    served = start(ports)
+    for act in (lambda: served.driver.diff(JUMBO), lambda: served.driver.apply(JUMBO, 0, NAME)):
+        with pytest.raises(JumboError, match="no port prints its frame size.*leave one port without an address"):
+            act()
+    assert served.kinds() == []
+
+
 def test_a_busy_flash_is_waited_for(start: Any) -> None:
     served = start()
     served.device.trouble.flash_busy = 1

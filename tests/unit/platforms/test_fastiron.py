@@ -1,6 +1,7 @@
 """What the FastIron driver makes of what boxes print, and what it types. Real outputs where there are some."""
 
 import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import boxes
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.counters import counter_delta
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
@@ -203,8 +204,14 @@ def test_neighbours_tell_their_largest_frame_or_nothing():
 def test_frames_that_disagree_are_not_active():
     port = {"kind": "switched", "ip_mtu": None}
     assert fastiron_state.is_active({"a": {**port, "device_mtu": 10200}, "b": {**port, "device_mtu": 1500}}) is False
-    assert fastiron_state.is_active({"a": {"kind": "routed", "ip_mtu": 1500, "device_mtu": 1500}}) is None
-    assert fastiron_state.is_active({"a": {"kind": "routed", "ip_mtu": 9000, "device_mtu": 9000}}) is True
+
+
+@pytest.mark.parametrize("stated", [1500, 9000])
+def test_a_box_whose_ports_are_all_routed_does_not_tell_whether_large_frames_are_active(stated):
+    found = {"a": {"kind": "routed", "ip_mtu": stated, "device_mtu": stated}}
+    config = Config.read("jumbo\n")
+    jumbo = fastiron_state.jumbo_of(found, config, config)
+    assert (jumbo["active"], boxes.stage_of({"jumbo": jumbo})) == (None, "saved")
 
 
 @pytest.mark.parametrize(
