@@ -58,7 +58,8 @@ class Trouble:
 
     hangs: how many lines that fit `hang_at` (any, if it is empty) get their answer `hang_seconds` late, though they are
     carried out at once. flash_busy: how often `write memory` finds the flash in use. save_refused: it never writes.
-    reload_never: a reload goes down and does not come back.
+    reload_never: a reload goes down and does not come back. boots_without: what it does not know after a reload, until
+    `boots_seconds` have passed: "users" (every password is refused), or "commands" (every `show` is).
     """
 
     hangs: int = 0
@@ -67,6 +68,8 @@ class Trouble:
     flash_busy: int = 0
     save_refused: bool = False
     reload_never: bool = False
+    boots_without: Literal["", "users", "commands"] = ""
+    boots_seconds: float = 2.0
 
 
 class FastironDevice:
@@ -160,6 +163,11 @@ class FastironDevice:
                 yield interface.name, Wanted(size, interface.enabled, self.receives)
             elif interface.kind == VE:
                 yield interface.name, Wanted(size, interface.enabled)
+
+    def lacks(self, what: Literal["users", "commands"]) -> bool:
+        """Tell whether it has booted too short a time ago to know its users, or its commands."""
+        is_young = self.reloaded_by == "reload" and self.now() - self.booted_at < self.trouble.boots_seconds
+        return is_young and self.trouble.boots_without == what
 
     # -- reloading -----------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ _SAVE = re.compile(r"wr(i(t(e)?)?)?( m(e(m(o(r(y)?)?)?)?)?)?")
 
 def run(cli: Cli, words: str) -> str:
     """Run a line of user or enable mode."""
+    if words.startswith("show ") and cli.device.lacks("commands"):
+        raise unknown(words)
     for pattern, enabled, act in _COMMANDS:
         if re.fullmatch(pattern, words) and (cli.mode != USER or not enabled):
             return act(cli, words)

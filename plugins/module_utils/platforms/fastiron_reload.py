@@ -185,22 +185,22 @@ class Reload:
     def _wait(self, began: float, before: _There) -> None:
         """Wait for a login, for a box that booted after `began`, for its frame size, then for what was there before."""
         give_up, seen = began + self.access.reload_within, "its SSH port does not answer"
+        last: JumboError | None = None
         while time.monotonic() < give_up:
             try:
-                seen = self._missing(began, before)
-            except AccessDenied:
-                raise
-            except Unreachable as failure:
-                seen = failure.message
+                seen, last = self._missing(began, before), None
+            except JumboError as failure:  # a box that boots refuses users and commands that it knows later
+                seen, last = failure.message, failure
             if not seen:
                 return
             time.sleep(BETWEEN_LOGINS)
+        advice = "Look at its console. What it has saved has `jumbo`, which may stay; nothing else was changed."
         raise Unreachable(
             f"it is not back {self.access.reload_within:g} s after its reload: {seen}",
             host=self.access.host,
             object=words.JUMBO,
-            advice="Look at its console. What it has saved has `jumbo`, which may stay; nothing else was changed.",
-        )
+            advice=f"{last.advice} {advice}" if isinstance(last, AccessDenied) and last.advice else advice,
+        ) from last
 
     def _missing(self, began: float, before: _There) -> str:
         """Return what is not as it must be yet, "" where everything is."""

@@ -147,6 +147,21 @@ def test_a_box_that_does_not_come_back_is_unreachable_with_what_to_do(start: Any
     assert served.device.startup.has("jumbo")
 
 
+@pytest.mark.parametrize("what", ["users", "commands"])
+def test_a_box_that_boots_may_refuse_users_and_commands_for_a_while(start: Any, what: str) -> None:
+    served = start()
+    served.device.trouble.boots_without = what
+    served.driver.apply(JUMBO, 0, NAME)
+    assert served.device.jumbo_state() == "active"
+
+
+def test_a_box_that_goes_on_to_refuse_its_users_is_told_with_that_in_the_end(start: Any) -> None:
+    served = start()
+    served.device.trouble.boots_without, served.device.trouble.boots_seconds = "users", 60.0
+    with pytest.raises(Unreachable, match="not back 3 s after its reload: .*refused the credentials.*ansible_password"):
+        served.impatient(reload_within=3.0).apply(JUMBO, 0, NAME)
+
+
 def test_a_save_without_an_answer_is_read_back(start: Any) -> None:
     served = start()
     trouble = served.device.trouble
