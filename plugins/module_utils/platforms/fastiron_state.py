@@ -21,7 +21,7 @@ OWN_SIZE = ("routed", "svi")
 
 def interfaces_of(shown: str, saved: Config, running: Config) -> Interfaces:
     """Return {name: interface} of `show interfaces`."""
-    lags, vlans = running.lags(), running.vlans()
+    lags = running.lags()
     lag_of = {number: lag for lag, numbers in lags.items() for number in numbers}
     found: Interfaces = {}
     for parsed in parse_fastiron.parse_interfaces(shown):
@@ -38,9 +38,9 @@ def interfaces_of(shown: str, saved: Config, running: Config) -> Interfaces:
             "mru": None,
             "configured_mtu": running.ip_mtu(name),
             "addresses": running.addresses(name) or parsed["addresses"],
-            "vlans": [[vlan, vlan] for vlan in sorted(vlans.get(number, []))] if kind != "management" else None,
         }
     _add_members(found, lags)
+    _add_vlans(found, running)
     active = is_active(found)
     for interface in found.values():
         _settle(interface, saved, active)
@@ -62,6 +62,19 @@ def _add_members(found: Interfaces, lags: Mapping[str, Sequence[str]]) -> None:
     for lag, numbers in lags.items():
         if lag in found:
             found[lag]["members"] = [names[number] for number in numbers if number in names]
+
+
+def _add_vlans(found: Interfaces, running: Config) -> None:
+    """Add the VLANs that each interface switches (docs/explanation/architecture.md); for its ports, a LAG does."""
+    lags, named, default = running.lags(), running.vlans(), running.default_vlan
+    for name, interface in found.items():
+        kind = interface["kind"]
+        if kind in ("switched", "lag"):
+            parts = [name, *lags.get(name, ())] if kind == "lag" else [words.number_of(name)]
+            vlans = sorted({vlan for part in parts for vlan in named.get(part, ())}) or ([default] if default else None)
+        else:
+            vlans = None if kind == "management" else []
+        interface["vlans"] = None if vlans is None else [[vlan, vlan] for vlan in vlans]
 
 
 def _settle(interface: dict[str, Any], saved: Config, active: bool | None) -> None:

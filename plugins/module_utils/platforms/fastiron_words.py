@@ -110,14 +110,23 @@ class Config:
         return found
 
     def vlans(self) -> dict[str, list[int]]:
-        """Return {port's number: the VLANs that it switches}."""
+        """Return {port's number, or lg1: the VLANs that it switches}, of those that a VLAN names.
+
+        A LAG is named as itself (`tagged lag 1 to 2`), in older releases by its ports.
+        """
         found: dict[str, list[int]] = {}
         for name, lines in self.stanzas.items():
             vlan = re.match(r"vlan (\d+)", name)
             for line in lines if vlan else ():
-                for port in _ports(line) if re.match(r"(?:un)?tagged ", line) else ():
+                for port in [*_ports(line), *_lags(line)] if re.match(r"(?:un)?tagged ", line) else ():
                     found.setdefault(port, []).append(int(vlan.group(1)))  # type: ignore[union-attr]
         return found
+
+    @property
+    def default_vlan(self) -> int | None:
+        """The VLAN of ports that no VLAN names, None where the configuration does not tell it."""
+        told = (re.match(r"default-vlan-id (\d+)|vlan (\d+) name DEFAULT-VLAN\b", name) for name in self.stanzas)
+        return next((int(found.group(1) or found.group(2)) for found in told if found), None)
 
     def lines(self) -> list[str]:
         """Return everything, in a form that compares."""
@@ -158,6 +167,11 @@ def _ports(line: str) -> list[str]:
         end = int((last or first).rpartition("/")[2])
         found += [f"{head}/{number}" if head else str(number) for number in range(int(start), end + 1)]
     return found
+
+
+def _lags(line: str) -> list[str]:
+    found = re.findall(r"\blag (\d+)(?: to (\d+))?", line)
+    return [f"lg{number}" for first, last in found for number in range(int(first), int(last or first) + 1)]
 
 
 def _prefix(words: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ lag core dynamic id 1
  ports ethe 1/1/3 to 1/1/4 ethe 2/1/3
 !
 vlan 10 name back by port
- tagged ethe 1/1/1
+ tagged ethe 1/1/1 lag 1 to 2
  untagged ethe 1/1/9 to 1/1/11
  router-interface ve 10
 !
@@ -76,10 +76,39 @@ def test_a_configuration_is_read_by_stanza():
     assert not Config.read("interface ve 10\n jumbo\n").has_jumbo, "inside a stanza it does nothing"
     assert (CONFIG.ip_mtu("GigabitEthernet1/1/2"), CONFIG.ip_mtu("Ve10")) == (9000, None)
     assert CONFIG.lags() == {"lg1": ["1/1/3", "1/1/4", "2/1/3"]}
-    assert CONFIG.vlans() == {"1/1/1": [10], "1/1/9": [10], "1/1/10": [10], "1/1/11": [10]}
+    assert CONFIG.vlans() == {"1/1/1": [10], "1/1/9": [10], "1/1/10": [10], "1/1/11": [10], "lg1": [10], "lg2": [10]}
+    assert Config.read("vlan 1 name DEFAULT-VLAN by port\n!\n").default_vlan == 1
+    assert Config.read("default-vlan-id 900\n").default_vlan == 900
     assert CONFIG.addresses("GigabitEthernet1/1/2") == ["10.0.0.0/31"]
     assert CONFIG.addresses("Ve10") == ["10.1.0.1/24", "fd00::1/64"]
     assert (CONFIG.is_routed("GigabitEthernet1/1/2"), CONFIG.is_routed("GigabitEthernet1/1/9")) == (True, False)
+
+
+PRINTED = "".join(
+    f"{name} is up, line protocol is up\n  MTU 1500 bytes\n"
+    for name in ("GigabitEthernet1/1/1", "GigabitEthernet1/1/3", "GigabitEthernet1/1/5", "Lag lg1")
+)
+OF_LAG = "lag core dynamic id 1\n ports ethe 1/1/3\n"
+
+
+@pytest.mark.parametrize(
+    ("vlans", "port", "idle", "lag"),
+    [
+        ("vlan 10 by port\n tagged ethe 1/1/1 lag 1\n", [[10, 10]], None, [[10, 10]]),
+        ("vlan 10 by port\n tagged ethe 1/1/1 ethe 1/1/3\n", [[10, 10]], None, [[10, 10]]),
+        ("vlan 1 name DEFAULT-VLAN by port\n", [[1, 1]], [[1, 1]], [[1, 1]]),
+        ("", None, None, None),
+    ],
+)
+def test_vlans_of_ports_and_lags_are_told_or_not_known(vlans, port, idle, lag):
+    config = Config.read(OF_LAG + vlans)
+    found = {name: one["vlans"] for name, one in fastiron_state.interfaces_of(PRINTED, config, config).items()}
+    assert found == {
+        "GigabitEthernet1/1/1": port,
+        "GigabitEthernet1/1/3": [],
+        "GigabitEthernet1/1/5": idle,
+        "lg1": lag,
+    }
 
 
 @pytest.mark.parametrize(
