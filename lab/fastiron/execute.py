@@ -125,6 +125,7 @@ _COMMANDS = (
     (r"show ver(sion)?", False, show.version),
     (r"show lldp neighbors detail", False, show.neighbours),
     (r"show who", False, show.who),
+    (r"show ip route \S+", False, show.route),
     (r"show lag( brief)?", False, show.lag),
     (r"show statistics( ethernet \S+)?", False, show_interfaces.statistics),
     (r"show interfaces brief", False, show_interfaces.brief),

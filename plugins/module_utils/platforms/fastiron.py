@@ -9,15 +9,11 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.units import ping
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer, State
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_dead_man import DeadMan, note_unguarded
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_reload import STAYS_ON, Reload
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import OWN_SIZE, Interfaces
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import (
-    AGAIN,
-    NO_WAY_BACK,
-    OTHER_WAY,
-    Step,
-)
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import AGAIN, Step
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 PING_MILLISECONDS = 1000
@@ -61,10 +57,9 @@ class FastironDriver:
         if only_interfaces:
             return state
         fastiron_state.add_neighbours(found, session.may_show("show lldp neighbors detail"))
-        fastiron_state.add_management(found, session.ends(), session.schedules, f"{NO_WAY_BACK}. {OTHER_WAY}")
         version = parse_fastiron.parse_version(session.show("show version"))
         unsaved = fastiron_state.unsaved_of(saved, running)
-        return {
+        told = {
             **state,
             "model": version["model"],
             "version": version["version"],
@@ -72,6 +67,8 @@ class FastironDriver:
             "saved": not unsaved,
             "unsaved_diff": unsaved,
         }
+        note_unguarded(session, found)  # the last: it may end the session
+        return told
 
     def pending(self) -> dict[str, Any]:
         """Return what waits: a scheduled reload; see platforms.base.Driver."""
@@ -106,6 +103,8 @@ class FastironDriver:
         sizes = [change for change in changes if change["field"] == "ip_mtu" and self._differs(change, interfaces)]
         told = [words.told_size(c["object"], running.ip_mtu(c["object"]), c["to"]) for c in sizes]
         reloads = Reload(self.access).difference() if _reloads(changes) else ""
+        if sizes:
+            DeadMan(self.access, [change["object"] for change in sizes], "").is_needed()
         return "\n".join([*([reloads] if reloads else []), *told])
 
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
@@ -130,7 +129,7 @@ class FastironDriver:
         handle["diff"] = "\n".join(told)
         if not step.changes:
             return {**handle, "changed": False}
-        handle["armed"] = step.arm(within)
+        handle["armed"] = self._dead_man(step).arm(within)
         try:
             step.write("to")
         except JumboError as failure:
@@ -147,7 +146,7 @@ class FastironDriver:
             step.expect("to")
             step.save()
             if handle.get("armed") is True:
-                step.disarm()
+                self._dead_man(step).disarm()
         return {"confirmed": True, "persisted": True}
 
     def revert(self, handle: Handle) -> dict[str, Any]:
@@ -163,20 +162,22 @@ class FastironDriver:
         step = Step(self.access, handle)
         notes = step.take_back()
         if handle.get("armed") is True:
-            step.disarm()
+            self._dead_man(step).disarm()
         elif "armed" not in handle:
             self._refuse_pending("the sizes are taken back; whose reload it is, nobody has noted: ")
         return {"reverted": True, **({"notes": notes} if notes else {})}
 
     # ------------------------------------------------------------------ steps of the above
 
-    @staticmethod
-    def _undo(step: Step, failure: JumboError, *, armed: bool) -> None:
+    def _dead_man(self, step: Step) -> DeadMan:
+        return DeadMan(self.access, step.objects, step.name)
+
+    def _undo(self, step: Step, failure: JumboError, *, armed: bool) -> None:
         """Take a change back that is not what it should be; says more than `failure` where that fails too."""
         try:
             step.take_back()
             if armed:
-                step.disarm()
+                self._dead_man(step).disarm()
         except JumboError as more:
             raise more from failure
 

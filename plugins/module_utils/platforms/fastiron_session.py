@@ -122,16 +122,22 @@ class Session:
             with contextlib.suppress(Exception):
                 self._shell.paramiko_cleanup()
 
-    def ends(self) -> set[str]:
-        """Return the addresses that management is between: as dialled from here, and as the box sees its client.
-
-        They differ where a proxy, or a translation of addresses, is between.
-        """
+    @property
+    def own_address(self) -> str:
+        """The address from which the box was dialled."""
         with self.errors("the connection"):
-            sock = self._shell.remote_conn_pre.get_transport().sock
-            found = {str(sock.getsockname()[0]), str(sock.getpeername()[0])}
-        seen = parse_fastiron.parse_client(self.may_show("show who") or "")
-        return found | ({seen} if seen else set())
+            return str(self._shell.remote_conn_pre.get_transport().sock.getsockname()[0])
+
+    @property
+    def dialled(self) -> str:
+        """The address of the box that was dialled."""
+        with self.errors("the connection"):
+            return str(self._shell.remote_conn_pre.get_transport().sock.getpeername()[0])
+
+    @property
+    def client(self) -> str:
+        """The address that the box sees as its client: another than ours behind a proxy, or a translation."""
+        return parse_fastiron.parse_client(self.may_show("show who") or "") or self.own_address
 
     # ------------------------------------------------------------------ questions
 

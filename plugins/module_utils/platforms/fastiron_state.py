@@ -6,8 +6,7 @@ configuration tells. What the box takes in is known of a box as a whole: see mtu
 
 from __future__ import annotations
 
-import ipaddress
-from typing import Any, Callable, Collection, Dict, Mapping, Sequence
+from typing import Any, Dict, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.capability import box_receives
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
@@ -157,20 +156,3 @@ def ports_up(interfaces: Interfaces) -> list[str]:
     return [
         name for name, one in interfaces.items() if one["oper_up"] and one["kind"] not in ("management", "loopback")
     ]
-
-
-def crosses(interface: Mapping[str, Any], ends: Collection[str]) -> bool:
-    """Tell whether management between these addresses reaches the box by an interface: one is its, or in its subnet."""
-    networks = [ipaddress.ip_interface(str(prefix)).network for prefix in interface.get("addresses") or ()]
-    return any(ipaddress.ip_address(end) in network for end in ends for network in networks)  # never across families
-
-
-def add_management(interfaces: Interfaces, ends: Collection[str], schedules: Callable[[], bool], why: str) -> None:
-    """Note `no_dead_man`: why nothing would bring management back that a change of an interface costs; None: it would.
-
-    `schedules` asks whether the box knows scheduled reloads, and only where management crosses an interface.
-    """
-    crossed = [one for one in interfaces.values() if one["kind"] in ("routed", "svi") and crosses(one, ends)]
-    if crossed and not schedules():
-        for one in crossed:
-            one["no_dead_man"] = why

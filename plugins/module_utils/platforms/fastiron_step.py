@@ -1,8 +1,8 @@
 """One step's `ip mtu` on a FastIron box: written, read back, saved or taken back.
 
 There is no candidate and no confirmed commit: a line takes effect at once, and only `write memory` keeps it. Raising
-what an interface sends costs nobody the way back, unless management crosses that very interface: then a scheduled
-reload to the saved configuration is the dead-man. A line without an answer may have been taken: it is read, not sent
+what an interface sends costs nobody the way back, unless management crosses that very interface: fastiron_dead_man.py.
+A line without an answer may have been taken: it is read, not sent
 again.
 """
 
@@ -11,15 +11,12 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_save import ForeignEdit, Saving
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
-NO_WAY_BACK = "management crosses this interface, and this release has no scheduled reload to bring it back"
-OTHER_WAY = "Manage the box by another way (ansible_host), or leave it out with --limit."
 AGAIN = "Read the device again and make a new plan."
 UNSAVED = "somebody else's change is not saved, and we do not save for others: what boots is not what runs"
 
@@ -102,48 +99,6 @@ class Step:
         interfaces, _saved, _running = asked(self.access, looked)
         now = [(change, interfaces.get(change["object"], {}).get("ip_mtu")) for change in self.changes]
         return [(change, actual) for change, actual in now if actual != change[side]]
-
-    # ------------------------------------------------------------------ the dead-man
-
-    def arm(self, within: int) -> bool:
-        """Schedule a reload where management crosses an interface of the step; tell whether that was needed.
-
-        Raises JumboError where the box has none: then nothing would bring management back.
-        """
-        with Session(self.access) as session:
-            interfaces, _saved, _running = looked(session)
-            ends = session.ends()
-            crossed = [name for name in self.objects if fastiron_state.crosses(interfaces.get(name, {}), ends)]
-            if not crossed or not within:
-                return False
-            if not session.schedules():
-                raise JumboError(NO_WAY_BACK, host=self.access.host, object=crossed[0], advice=OTHER_WAY)
-        self._schedule(within)
-        return True
-
-    def _schedule(self, within: int) -> None:
-        """Schedule the reload and read it back; none was scheduled before, so whatever is left of a try is ours."""
-        try:
-            with Session(self.access) as session:
-                session.command(words.after(within))
-                scheduled = session.scheduled_reload()
-        except JumboError:
-            self.disarm()
-            raise
-        if scheduled is None:
-            message = f"`{words.after(within)}` was taken, and no reload is scheduled"
-            raise JumboError(message, host=self.access.host, object=self.name)
-
-    def disarm(self) -> None:
-        """Take the scheduled reload back, and read that none is left."""
-        with Session(self.access) as session:
-            if session.scheduled_reload() is None:
-                return
-            session.command("reload cancel")
-            left = session.scheduled_reload()
-        if left is not None:
-            message = f"`reload cancel` did not take the scheduled reload back: {left}"
-            raise JumboError(message, host=self.access.host, advice="Cancel it by hand: it loses what is not saved.")
 
     # ------------------------------------------------------------------ the end
 

@@ -175,6 +175,43 @@ def test_only_where_management_crosses_the_interface_a_reload_is_scheduled(start
     assert served.plane.mtus["Ve10"] == 9000, "it went back to what was saved"
 
 
+# Management that comes from afar, by a routed port; and none that the box tells a way to.
+FAR = """
+vlan 10 name back by port
+ untagged ethe 1/1/2 to 1/1/3
+ router-interface ve 10
+!
+interface ethernet 1/1/1
+ ip address 10.0.0.0 255.255.255.254
+!
+interface ve 10
+ ip address 10.1.0.1 255.255.255.0
+!
+hostname leaf5
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "crosses"),
+    [
+        (f"{FAR}ip route 192.0.2.0/24 10.0.0.1\n", PORTS[0], True),
+        (f"{FAR}ip route 192.0.2.0/24 10.0.0.1\n", "Ve10", False),
+        (FAR, "Ve10", True),  # not told
+    ],
+)
+def test_by_which_interface_management_comes_the_box_is_asked(
+    start: Any, config: str, name: str, crosses: bool
+) -> None:
+    served = start(config).with_jumbo()
+    forbidden = type(served.driver)(served.access(allow_reload=False))
+    for act in (forbidden.diff, lambda changes: forbidden.apply(changes, 120, NAME)) if crosses else ():
+        with pytest.raises(JumboError, match=f"{name}: management crosses.*jumbo_allow_reload.*allow reloads"):
+            act([change(name)])
+    told = forbidden.read()["interfaces"][name].get("no_dead_man", "")
+    assert (served.plane.mtus[name], "jumbo_allow_reload" in told) == (1500, crosses)
+    assert served.driver.apply([change(name)], 120, NAME)["armed"] is crosses
+
+
 def test_a_reload_that_is_not_ours_is_never_cancelled(start: Any) -> None:
     served = start().with_jumbo()
     handle = served.driver.apply([change()], 120, NAME)

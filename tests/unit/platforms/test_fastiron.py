@@ -3,7 +3,11 @@
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import boxes
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.counters import counter_delta
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import (
+    fastiron_dead_man,
+    fastiron_state,
+    parse_fastiron,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
@@ -258,6 +262,31 @@ def test_a_box_whose_ports_are_all_routed_does_not_tell_whether_large_frames_are
 )
 def test_only_a_sentence_that_says_so_means_that_no_reload_is_scheduled(answer, owner):
     assert fastiron_state.pending_of(words.scheduled_in(answer))["owner"] == owner
+
+
+ROUTES = """Total number of IP routes: 3
+Type Codes - B:BGP D:Connected O:OSPF R:RIP S:Static; Cost - Dist/Metric
+        Destination        Gateway         Port          Cost          Type Uptime
+1       0.0.0.0/0          10.100.0.1      ve 100        1/1           S    62d14h
+        0.0.0.0/0          192.168.1.1     1/1/4         1/1           S    62d14h
+2       10.100.0.0/24      DIRECT          ve 100        0/0           D    62d14h
+3       192.0.2.0/24       DIRECT          mgmt1         0/0           D    62d14h
+4       198.51.100.0/24    10.9.0.1        lg2           110/2         O    62d14h
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "ports"),
+    [
+        ("203.0.113.9", {"ve 100", "ethernet 1/1/4"}),
+        ("10.100.0.7", {"ve 100"}),
+        ("192.0.2.4", {"mgmt 1"}),
+        ("198.51.100.1", {"lag 2"}),
+        ("2001:db8::1", set()),
+    ],
+)
+def test_routes_tell_the_ports_by_which_an_address_is_reached(address, ports):
+    assert fastiron_dead_man.ports_to(ROUTES, address) == ports
 
 
 class Shell:
