@@ -43,6 +43,7 @@ class Options(TypedDict, total=False):
     lldp: bool
     follows_jumbo: bool
     default_line: Literal["kept", "dropped", "refused"]
+    reload_words: Literal["sentence", "nothing", "unforeseen"]
     users: dict[str, str]
     readers: set[str]
     enable: str

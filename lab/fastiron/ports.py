@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from .config import Config, natural, port_numbers
+from .config import Config, lag_names, natural, port_numbers
 
 ETHERNET, LAG, VE, MANAGEMENT, LOOPBACK = "ethernet", "lag", "ve", "management", "loopback"
 _SPEEDS = {"": "1", "10": "10", "25": "25", "40": "40", "100": "100"}  # gigabit per second
@@ -80,7 +80,8 @@ def _ports(config: Config, names: Iterable[str]) -> Iterator[Interface]:
 def _lags(config: Config) -> Iterator[Interface]:
     for number, members in _members(config):
         plain = _interface(config, f"Lag lg{number}", LAG, f"interface lag {number}")
-        yield replace(plain, members=tuple(members))
+        mine = [vlan for vlan, _tagged, ports in _vlans(config) if ports & {f"lg{number}", *members}]
+        yield replace(plain, members=tuple(members), vlans=tuple(mine))
 
 
 def _virtual(config: Config) -> Iterator[Interface]:
@@ -127,5 +128,6 @@ def _members(config: Config) -> Iterator[tuple[str, list[str]]]:
 def _vlans(config: Config) -> Iterator[tuple[int, bool, set[str]]]:
     for stanza in config.matching("vlan"):
         for word in ("tagged", "untagged"):
-            members = {port for line in config.values(word, stanza) for port in port_numbers(line)}
+            lines = config.values(word, stanza)
+            members = {port for line in lines for port in (*port_numbers(line), *lag_names(line))}
             yield int(stanza.split()[1]), word == "tagged", members

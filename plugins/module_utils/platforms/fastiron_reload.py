@@ -105,6 +105,8 @@ class Reload:
         if not difference:
             return {"changed": False, "diff": "", "before": before.up}
         if not jumbo["active"]:
+            with Session(self.access) as session:
+                self._refuse_scheduled(session)  # it would activate what is saved now at a time of its own
             self._configure_and_save(sizes, added=not jumbo["configured"])
             booted = self._reload()
             self._wait(booted, before)

@@ -16,6 +16,7 @@ def change(name: str = "Ve10", old: int = 1500, new: int = 9000, field: str = "i
     return {"host": "leaf5", "object": name, "field": field, "from": old, "to": new}
 
 
+JUMBO = [{"host": "leaf5", "object": "jumbo", "field": "jumbo", "from": False, "to": True}]
 BOTH = [change(), change(PORTS[0], new=9214)]
 
 
@@ -227,6 +228,36 @@ def test_a_reload_that_is_not_ours_is_never_cancelled(start: Any) -> None:
         served.driver.revert(crashed)
     served.device.cancel()
     assert served.driver.revert(crashed) == {"reverted": True}
+
+
+def test_no_words_for_no_reload_are_as_good_as_a_sentence(start: Any) -> None:
+    served = start(CROSSED, reload_words="nothing").with_jumbo()
+    handle = served.driver.apply([change()], 120, NAME)
+    served.driver.confirm(handle)
+    assert (handle["armed"], served.device.reload_in) == (True, None)
+
+
+def test_words_that_nobody_has_foreseen_count_as_a_scheduled_reload(start: Any) -> None:
+    served = start(reload_words="unforeseen")
+    assert served.driver.read()["pending"]["name"] == "Reload status: not pending"
+    for changes in ([change(new=1400)], JUMBO):
+        with pytest.raises(JumboError, match="a reload is scheduled.*Reload status: not pending"):
+            served.driver.apply(changes, 120, NAME)
+    assert (served.device.jumbo_state(), sizes(served)) == ("absent", (1500, 1500))
+
+
+@pytest.mark.parametrize("follows_jumbo", [False, True])
+def test_after_a_reload_of_ours_sizes_go_up_and_come_back(start: Any, follows_jumbo: bool) -> None:
+    served = start(follows_jumbo=follows_jumbo, default_line="dropped")
+    served.driver.apply(JUMBO, 0, "run-leaf.1.reload")
+    handle = served.driver.apply(BOTH, 120, NAME)
+    served.driver.confirm(handle)
+    assert sizes(served) == (9000, 9214)
+    served.driver.revert({"name": NAME, "changes": BOTH})
+    assert sizes(served) == (1500, 1500)
+    served.device.reload()
+    served.pass_time(5)
+    assert sizes(served) == (1500, 1500)
 
 
 def test_without_a_scheduled_reload_such_an_interface_is_refused(start: Any) -> None:
