@@ -138,7 +138,10 @@ class Reload:
         """Type `jumbo` if it has to be `added`, state these sizes, and save both."""
         others = sizes.others if sizes else fastiron_state.unsaved_of
         try:
-            self._configure(sizes, added=added)
+            try:
+                self._configure(sizes, added=added)
+            except NoAnswer:  # a line without an answer may have been taken: only what is not there is typed again
+                self._configure(sizes, added=added)
             Saving(self.access, others, words.JUMBO).run()
         except JumboError as failure:
             self._take_out(failure, sizes, added=added)
@@ -146,9 +149,10 @@ class Reload:
 
     def _configure(self, sizes: Sizes | None, *, added: bool) -> None:
         with Session(self.access) as session:
-            session.configure([words.JUMBO] if added else [])
+            _saved, running = session.configs()
+            session.configure([words.JUMBO] if added and not running.has_jumbo else [])
             if sizes:
-                sizes.state(session)
+                sizes.state(session, running)
             _saved, running = session.configs()
             if not running.has_jumbo:
                 message = f"`{words.JUMBO}` was typed, and the configuration reads as before"

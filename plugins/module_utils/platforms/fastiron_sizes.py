@@ -51,9 +51,9 @@ class Sizes:
                 continue
             raise JumboError(message, host=access.host, object=name, advice=advice)
 
-    def state(self, session: Session) -> None:
+    def state(self, session: Session, running: Config) -> None:
         """State the sizes that nothing states; a box that refuses a line for being its default goes without."""
-        for name in self.to_state:
+        for name in (name for name in self.to_state if running.ip_mtu(name) is None):
             with contextlib.suppress(Refused):
                 session.configure(words.mtu_lines(name, None, self.wanted[name]))
 

@@ -162,6 +162,15 @@ def test_a_box_that_goes_on_to_refuse_its_users_is_told_with_that_in_the_end(sta
         served.impatient(reload_within=3.0).apply(JUMBO, 0, NAME)
 
 
+@pytest.mark.parametrize("line", ["jumbo", "ip mtu"])
+def test_a_line_without_an_answer_is_read_and_not_typed_again(start: Any, line: str) -> None:
+    served = start()
+    trouble = served.device.trouble
+    trouble.hangs, trouble.hang_at, trouble.hang_seconds = 1, line, 3
+    served.impatient().apply(JUMBO, 0, NAME)
+    assert served.kinds() == [*TYPED, "write-startup", "reboot"]
+
+
 def test_a_save_without_an_answer_is_read_back(start: Any) -> None:
     served = start()
     trouble = served.device.trouble

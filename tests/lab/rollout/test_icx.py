@@ -103,7 +103,7 @@ def test_a_line_that_hangs_is_read_back(racks):
     outcome = lab.play("rollout")
     assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
     assert rack_is_at(lab, 9000)
-    assert kinds(lab).count("config-line") == 2, "jumbo and one ip mtu: none was typed twice"
+    assert kinds(lab).count("config-line") == 5, "jumbo, three sizes that are in force, one that is raised: none twice"
 
 
 @pytest.mark.long
