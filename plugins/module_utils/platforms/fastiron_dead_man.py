@@ -23,7 +23,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_se
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import OWN_SIZE, Interfaces
 
 CROSSED = "management crosses this interface, or nothing tells that it does not"
-OTHER_WAY = "Manage the box by its management port (ansible_host), allow reloads, or leave it out with --limit."
+OTHER_WAY = "Manage the box by another way (ansible_host), or leave it out with --limit."
 _ROUTE = re.compile(r"^\s*(?:\d+\s+)?(\S+/\d+)\s+\S+\s+([A-Za-z]*\s?[\d/]+)\s+\d+/\d+\s", re.MULTILINE)
 _SHORT = {"e": "ethernet", "eth": "ethernet", "ethe": "ethernet", "": "ethernet", "lg": "lag"}
 
