@@ -61,8 +61,9 @@ class Sizes:
         """Take out the lines that `state` typed, and nobody has saved; those of others stay."""
         saved, running = session.configs()
         for name in self._ours:
-            if saved.ip_mtu(name) is None and running.ip_mtu(name) == self.wanted[name] is not None:
-                session.configure(words.mtu_lines(name, self.wanted[name], None))
+            stated = running.ip_mtu(name)
+            if saved.ip_mtu(name) is None and stated is not None and stated == self.wanted[name]:
+                session.configure(words.mtu_lines(name, stated, None))
 
     def without_ours(self, config: Config) -> Config:
         """Return what is left of a configuration without `jumbo`, and without the lines that `state` typed."""
