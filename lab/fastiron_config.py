@@ -12,9 +12,21 @@ from .fastiron.ports import port_number, ve_number
 _IPV4 = 4
 
 
-def startup_config(node: Node) -> str:
-    """Return the text of a box's configuration: neither `jumbo` nor any `ip mtu` is in it. Raises ValueError."""
-    parts = [*_vlans(node), *_ports(node), *_virtual(node), f"hostname {node.name}", "lldp run", *_routing(node)]
+def startup_config(node: Node, managed_at: str | None = None) -> str:
+    """Return the text of a box's configuration: neither `jumbo` nor any `ip mtu` is in it. Raises ValueError.
+
+    managed_at: the address of its management port, None where it is managed in band.
+    """
+    management = ["interface management 1", f" ip address {managed_at} 255.0.0.0", "!"] if managed_at else []
+    parts = [
+        *_vlans(node),
+        *_ports(node),
+        *management,
+        *_virtual(node),
+        f"hostname {node.name}",
+        "lldp run",
+        *_routing(node),
+    ]
     return "\n".join([*parts, "!", "end"])
 
 

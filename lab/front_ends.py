@@ -199,12 +199,13 @@ def junos_front_end(
 
 
 def fastiron_front_end(
-    node: Node, plane: Plane, options: dict[str, Any], trouble: dict[str, Any], key: Any
+    node: Node, plane: Plane, options: dict[str, Any], trouble: dict[str, Any], key: Any, *, in_band: bool = False
 ) -> DeviceFrontEnd:
     """Return a FastIron box's: the command line over SSH. trouble: what goes wrong on purpose."""
 
     def boot() -> Device:
-        text, ports = fastiron_config.startup_config(node), [port.interface for port in node.ports]
+        managed_at = None if in_band else node.listen
+        text, ports = fastiron_config.startup_config(node, managed_at), [port.interface for port in node.ports]
         device = _part("fastiron.device").FastironDevice(node.name, text, ports, plane, **options)
         for name, wanted in trouble.items():
             setattr(device.trouble, name, wanted)

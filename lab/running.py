@@ -282,7 +282,9 @@ class RunningNode:
         if node.platform == "junos":
             front_end = junos_front_end(node, self.plane, options, trouble, around.device_key)
         elif node.platform == "fastiron":
-            front_end = fastiron_front_end(node, self.plane, options, trouble, around.device_key)
+            front_end = fastiron_front_end(
+                node, self.plane, options, trouble, around.device_key, in_band=node.name in around.design.in_band
+            )
         else:
             assert around.eapi is not None  # noqa: S101 - for the type checker: it is there where EOS switches are
             front_end = eos_front_end(node, self.plane, options, around.eapi)

@@ -110,3 +110,9 @@ def port_numbers(text: str) -> Iterator[str]:
         start = first.rpartition("/")
         for number in range(int(start[2]), int((last or first).rpartition("/")[2]) + 1):
             yield f"{start[0]}/{number}"
+
+
+def lag_names(text: str) -> Iterator[str]:
+    """Yield lg1 and lg2 of a list such as `ethe 1/1/1 lag 1 to 2`."""
+    for first, last in re.findall(r"\blag (\d+)(?: to (\d+))?", text):
+        yield from (f"lg{number}" for number in range(int(first), int(last or first) + 1))

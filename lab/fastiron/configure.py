@@ -106,6 +106,9 @@ def _change(cli: Cli, line: str, words: str, *, positive: bool) -> None:
         raise unknown(words)
     if line.startswith("ip mtu"):
         _check_mtu(cli, line, words, positive=positive)
+        if line == f"ip mtu {device.default_ip_mtu}" and positive and device.hardware.default_line != "kept":
+            device.running.remove(stanza, "ip mtu")
+            return
     if line == "enable":
         device.running.remove(stanza, "disable")
     elif words.startswith("no spanning-tree"):
@@ -131,3 +134,5 @@ def _check_mtu(cli: Cli, line: str, words: str, *, positive: bool) -> None:
     least, most = device.hardware.ip_mtu[0], device.ip_mtu_limit
     if not size.isdigit() or not least <= int(size) <= most:  # wording not confirmed
         raise Refused(f"Error - IP MTU {size} is out of range ({least}-{most})")
+    if int(size) == device.default_ip_mtu and device.hardware.default_line == "refused":
+        raise Refused(f"Error - IP MTU {size} is the default")

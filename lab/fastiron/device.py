@@ -41,6 +41,9 @@ class Options(TypedDict, total=False):
     schedules: bool
     interface_mtu: bool
     lldp: bool
+    follows_jumbo: bool
+    default_line: Literal["kept", "dropped", "refused"]
+    reload_words: Literal["sentence", "nothing", "unforeseen"]
     users: dict[str, str]
     readers: set[str]
     enable: str
@@ -56,7 +59,8 @@ class Trouble:
 
     hangs: how many lines that fit `hang_at` (any, if it is empty) get their answer `hang_seconds` late, though they are
     carried out at once. flash_busy: how often `write memory` finds the flash in use. save_refused: it never writes.
-    reload_never: a reload goes down and does not come back.
+    reload_never: a reload goes down and does not come back. boots_without: what it does not know after a reload, until
+    `boots_seconds` have passed: "users" (every password is refused), or "commands" (every `show` is).
     """
 
     hangs: int = 0
@@ -65,6 +69,8 @@ class Trouble:
     flash_busy: int = 0
     save_refused: bool = False
     reload_never: bool = False
+    boots_without: Literal["", "users", "commands"] = ""
+    boots_seconds: float = 2.0
 
 
 class FastironDevice:
@@ -116,6 +122,11 @@ class FastironDevice:
         return self.hardware.ip_mtu[1] if self.jumbo_active else DEFAULT_MTU
 
     @property
+    def default_ip_mtu(self) -> int:
+        """What an interface sends at most that states no `ip mtu`."""
+        return self.ip_mtu_limit if self.hardware.follows_jumbo else DEFAULT_MTU
+
+    @property
     def receives(self) -> int:
         """The largest IP packet that a port takes in."""
         return self.hardware.jumbo - OVERHEAD if self.jumbo_active else DEFAULT_MTU
@@ -140,6 +151,8 @@ class FastironDevice:
 
     def ip_mtu(self, interface: Interface) -> int:
         """Return what an interface sends at most: a size that is configured counts only where the box can do it."""
+        if interface.ip_mtu is None:
+            return self.default_ip_mtu if interface.kind != MANAGEMENT else DEFAULT_MTU
         return interface.ip_mtu if interface.ip_mtu <= self.ip_mtu_limit else DEFAULT_MTU
 
     def _wanted(self) -> Iterator[tuple[str, Wanted]]:
@@ -151,6 +164,11 @@ class FastironDevice:
                 yield interface.name, Wanted(size, interface.enabled, self.receives)
             elif interface.kind == VE:
                 yield interface.name, Wanted(size, interface.enabled)
+
+    def lacks(self, what: Literal["users", "commands"]) -> bool:
+        """Tell whether it has booted too short a time ago to know its users, or its commands."""
+        is_young = self.reloaded_by == "reload" and self.now() - self.booted_at < self.trouble.boots_seconds
+        return is_young and self.trouble.boots_without == what
 
     # -- reloading -----------------------------------------------------------------------------------------------------
 

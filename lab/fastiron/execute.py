@@ -15,12 +15,15 @@ SURE = "Are you sure? (enter 'y' or 'n'): "
 UNVERIFIED = "Could not verify if the Running Config data has been changed."
 ANYWAY = "Do you want to continue the reload anyway? (enter 'y' or 'n'): "
 BUSY = "Flash access in progress. Please try later"
+_NO_RELOAD = {"sentence": "No reload is scheduled", "nothing": "", "unforeseen": "Reload status: not pending"}
 _AFTER = re.compile(r"reload after (\d{1,2}):(\d{1,2}):(\d{1,2})")
 _SAVE = re.compile(r"wr(i(t(e)?)?)?( m(e(m(o(r(y)?)?)?)?)?)?")
 
 
 def run(cli: Cli, words: str) -> str:
     """Run a line of user or enable mode."""
+    if words.startswith("show ") and cli.device.lacks("commands"):
+        raise unknown(words)
     for pattern, enabled, act in _COMMANDS:
         if re.fullmatch(pattern, words) and (cli.mode != USER or not enabled):
             return act(cli, words)
@@ -99,7 +102,7 @@ def _show_reload(cli: Cli, words: str) -> str:
         raise unknown(words)
     left = cli.device.reload_in
     if left is None:
-        return "No reload is scheduled"
+        return _NO_RELOAD[cli.device.hardware.reload_words]
     return f"Reload is scheduled in {left // 86400:02d}:{left // 3600 % 24:02d}:{left // 60 % 60:02d} ({left} seconds)"
 
 
@@ -123,6 +126,7 @@ _COMMANDS = (
     (r"show ver(sion)?", False, show.version),
     (r"show lldp neighbors detail", False, show.neighbours),
     (r"show who", False, show.who),
+    (r"show ip route \S+", False, show.route),
     (r"show lag( brief)?", False, show.lag),
     (r"show statistics( ethernet \S+)?", False, show_interfaces.statistics),
     (r"show interfaces brief", False, show_interfaces.brief),

@@ -21,6 +21,9 @@ class Hardware:
     long a reload keeps the box away (about 90 s on an ICX7150; less here). schedules: whether it knows `reload after`.
     interface_mtu: whether ports have an `ip mtu` of their own (not on an ICX8100). lldp: whether LLDP runs. client: the
     address that clients come from, as the box sees it.
+    follows_jumbo: whether a ve or routed port without an `ip mtu` takes the largest once jumbo is active. default_line:
+    what an `ip mtu` does that is the default anyway: it is kept as a line, taken without one, or refused. reload_words:
+    how `show reload` tells that none is scheduled: by a sentence, by nothing, or in words that nobody has foreseen.
     """
 
     model: str = "ICX7150-24P"
@@ -36,3 +39,6 @@ class Hardware:
     interface_mtu: bool = True
     lldp: bool = True
     client: str = "192.0.2.250"
+    follows_jumbo: bool = False
+    default_line: Literal["kept", "dropped", "refused"] = "kept"
+    reload_words: Literal["sentence", "nothing", "unforeseen"] = "sentence"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from .config import Config, natural, port_numbers
-from .hardware import DEFAULT_MTU
+from .config import Config, lag_names, natural, port_numbers
 
 ETHERNET, LAG, VE, MANAGEMENT, LOOPBACK = "ethernet", "lag", "ve", "management", "loopback"
 _SPEEDS = {"": "1", "10": "10", "25": "25", "40": "40", "100": "100"}  # gigabit per second
@@ -16,7 +15,7 @@ _NAME = re.compile(r"(?P<speed>\d*)GigabitEthernet(?P<number>\d+/\d+/\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One interface. `name` as `show interfaces` prints it; `stanza` where it is configured."""
+    """One interface: `name` as `show interfaces` prints it, `stanza` where it is configured, `ip_mtu` as stated."""
 
     name: str
     kind: str
@@ -24,7 +23,7 @@ class Interface:
     number: str
     enabled: bool
     title: str
-    ip_mtu: int
+    ip_mtu: int | None
     addresses: tuple[str, ...]
     gigabits: str = ""
     vlans: tuple[int, ...] = ()
@@ -81,7 +80,8 @@ def _ports(config: Config, names: Iterable[str]) -> Iterator[Interface]:
 def _lags(config: Config) -> Iterator[Interface]:
     for number, members in _members(config):
         plain = _interface(config, f"Lag lg{number}", LAG, f"interface lag {number}")
-        yield replace(plain, members=tuple(members))
+        mine = [vlan for vlan, _tagged, ports in _vlans(config) if ports & {f"lg{number}", *members}]
+        yield replace(plain, members=tuple(members), vlans=tuple(mine))
 
 
 def _virtual(config: Config) -> Iterator[Interface]:
@@ -104,7 +104,7 @@ def _interface(config: Config, name: str, kind: str, stanza: str) -> Interface:
         number=stanza.rpartition(" ")[2],
         enabled=not config.has("disable", stanza),
         title=config.value("port-name", stanza) or "",
-        ip_mtu=int(config.value("ip mtu", stanza) or DEFAULT_MTU),
+        ip_mtu=int(stated) if (stated := config.value("ip mtu", stanza)) else None,
         addresses=tuple(prefix(address) for address in addresses),
     )
 
@@ -128,5 +128,6 @@ def _members(config: Config) -> Iterator[tuple[str, list[str]]]:
 def _vlans(config: Config) -> Iterator[tuple[int, bool, set[str]]]:
     for stanza in config.matching("vlan"):
         for word in ("tagged", "untagged"):
-            members = {port for line in config.values(word, stanza) for port in port_numbers(line)}
+            lines = config.values(word, stanza)
+            members = {port for line in lines for port in (*port_numbers(line), *lag_names(line))}
             yield int(stanza.split()[1]), word == "tagged", members

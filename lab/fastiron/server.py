@@ -47,7 +47,8 @@ class _Login(asyncssh.SSHServer):
         return True
 
     def validate_password(self, username: str, password: str) -> bool:
-        return self._handle.device.users.get(username) == password
+        device = self._handle.device
+        return device.users.get(username) == password and not device.lacks("users")
 
 
 class Handle(ServedDevice):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
+import re
 from typing import TYPE_CHECKING
 
-from .config import natural
-from .ports import ETHERNET, LAG
+from .config import GLOBAL, natural
+from .ports import ETHERNET, LAG, LOOPBACK, MANAGEMENT, VE
 from .words import PORT_TABLE
 
 if TYPE_CHECKING:
     from .cli import Cli
+
+_PORT = {ETHERNET: "", LAG: "lg", VE: "ve ", LOOPBACK: "loopback ", MANAGEMENT: ""}
 
 
 def running_config(cli: Cli, _words: str) -> str:
@@ -90,6 +94,33 @@ def neighbours(cli: Cli, _words: str) -> str:
             f"{frame}    + Port VLAN ID: none\n"
         )
     return "\n".join(parts)
+
+
+def route(cli: Cli, words: str) -> str:
+    """Answer `show ip route 10.0.0.1`: what is connected, and what the configuration routes."""
+    device = cli.device
+    target = ipaddress.ip_address(words.rsplit(maxsplit=1)[-1])
+    near = {
+        ipaddress.ip_interface(address).network: one
+        for one in device.interfaces.values()
+        for address in one.addresses
+        if ":" not in address
+    }
+    rows = [(subnet, "DIRECT", one, "0/0           D") for subnet, one in near.items() if target in subnet]
+    for line in device.running.lines(GLOBAL):
+        far = re.fullmatch(r"ip route (\S+) (\S+)", line)
+        if far and target in ipaddress.ip_network(far[1]):
+            by = [one for subnet, one in near.items() if ipaddress.ip_address(far[2]) in subnet]
+            rows += [(ipaddress.ip_network(far[1]), far[2], one, "1/1           S") for one in by]
+    longest = max((subnet.prefixlen for subnet, *_rest in rows), default=0)
+    best = [row for row in rows if row[0].prefixlen == longest]
+    lines = [
+        f"{index + 1:<8}{subnet!s:<19}{gateway:<16}{_PORT[one.kind]}{one.number:<10} {cost}    1d2h"
+        for index, (subnet, gateway, one, cost) in enumerate(best)
+    ]
+    codes = "Type Codes - B:BGP D:Connected O:OSPF R:RIP S:Static; Cost - Dist/Metric"
+    head = "        Destination        Gateway         Port          Cost          Type Uptime"
+    return "\n".join([codes, head, *lines])
 
 
 def _mac(host: str) -> str:

@@ -68,7 +68,8 @@ def _port(device: FastironDevice, one: Interface) -> Iterator[str]:
     yield f"Port name is {one.title}" if one.title else "No port name"
     if one.kind == MANAGEMENT:
         yield "IPG MII 0 bits-time, IPG GMII 0 bits-time"
-        yield f"MTU {DEFAULT_MTU} bytes, encapsulation ethernet"
+        where = f"Internet address is {one.addresses[0]}, " if one.addresses else ""
+        yield f"{where}MTU {DEFAULT_MTU} bytes, encapsulation ethernet"
         return
     yield "IPG MII 96 bits-time, IPG GMII 96 bits-time"
     yield _size(device, one)

@@ -60,6 +60,7 @@ def access_to(host: str, variables: Mapping[str, Any], groups: Iterable[str]) ->
         use_tls=_flag(variables, "ansible_httpapi_use_ssl", unset=True),
         validate_certs=_checks_identity(platform, variables),
         reload_within=_number(host, variables, "jumbo_reload_within", RELOAD_WITHIN) or DEFAULT_RELOAD_WITHIN,
+        allow_reload=_flag(variables, "jumbo_allow_reload", unset=False),
         timeout=_number(host, variables, "ansible_command_timeout", (1, 3600)) or DEFAULT_TIMEOUT,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.intent_types import End, Link
@@ -11,6 +11,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.topology import T
 from ansible_collections.jumbo.fabric.plugins.plugin_utils import summary
 
 FILE = "plan.txt"
+
+RELOADED = "reload_timer"
 
 SESSIONS = ("bgp", "ospf", "isis")
 """Kinds of routing that keep a session over their link."""
@@ -130,11 +132,25 @@ def _touched(step: Step, sessions: Mapping[End, list[Link]]) -> list[str]:
     changed = [End(change["host"], change["object"]) for change in step["changes"] if change["field"] == "ip_mtu"]
     links = dict.fromkeys(link for end in changed for link in sessions.get(end, ()))
     lines += [f"session: {link.routing} over {link}, whose MTU changes" for link in links]
-    dead_man = step["dead_man"]
-    if dead_man and step["changes"]:
-        who = DEAD_MEN.get(dead_man["kind"], dead_man["kind"])
-        lines.append(f"stopped within it: {who} takes it back after {dead_man['seconds']} s, unless it is confirmed")
-    return lines
+    return [*lines, *(_taken_back(step) if step["dead_man"] and step["changes"] else ())]
+
+
+def _taken_back(step: Step) -> Iterator[str]:
+    """Yield what takes a step back that is stopped within, once for each kind of its devices."""
+    kind, others = step["dead_man"]["kind"], step["dead_man"].get("others") or {}
+    hosts: dict[str, list[str]] = {}
+    for host in dict.fromkeys(change["host"] for change in step["changes"]):
+        hosts.setdefault(others.get(host, kind), []).append(host)
+    after = f"after {step['dead_man']['seconds']} s, unless it is confirmed"
+    for found, names in hosts.items():
+        on = f" on {', '.join(names)}" if len(hosts) > 1 else ""
+        if found == RELOADED:
+            sentence = (
+                f"nothing takes it back{on}; only where management crosses what changes, a reload of the whole box"
+            )
+            yield f"stopped within it: {sentence} does, {after}"
+        else:
+            yield f"stopped within it: {DEAD_MEN.get(found, found)}{on} takes it back {after}"
 
 
 def _sessions(topology: Topology) -> dict[End, list[Link]]:

@@ -10,7 +10,10 @@ same before and after the reload, so only `active` counts as raised. Of its inte
 
 * a switched port or its LAG: `kind` "switched" or "lag", `ip_mtu` null, `mru` what `active` gives every port (see
   capability.box_receives: 1500 or 10178), `device_mtu` the frame size that the box prints;
-* a ve or routed port: `ip_mtu` its own `ip mtu`, which stays as it is over the reload, `mru` null.
+* a ve or routed port: `ip_mtu` its own `ip mtu`, `mru` null. It stays as it is over the reload. No vendor document says
+  so for one that states none; the proof may count on it because the driver states what is in force in the same save,
+  and compares every such interface before the step counts as done. What is left is the time between a box's boot and
+  that comparison, in which all senders are still bounded: no step before a reload has raised anything behind the box.
 
 What the driver is asked for, as the only change of its step (phase `reload`, one box at a time, no dead-man: a timer
 that reloads could not take back what is in the startup configuration):
@@ -18,11 +21,12 @@ that reloads could not take back what is in the startup configuration):
     {"host": "leaf5", "object": "jumbo", "field": "jumbo", "from": false, "to": true,
      "from_device_mtu": 1500, "to_device_mtu": 10200}
 
-* `diff` tells the configuration line that is missing (none where it is configured), and that the box will reload.
-* `apply` goes on from wherever the box is: `jumbo` if it is not configured, `write memory` if it is not saved (refused
-  where running and startup differ in anything else: we never save for others), reload, wait until a new login finds a
-  box that was started after it (at most `jumbo_reload_within`), then read back `active`, the ports that were up, and
-  that nothing but `jumbo` has changed in the configuration. `within` is 0.
+* `diff` tells the configuration lines that are missing (none where they are there), and that the box will reload.
+* `apply` goes on from wherever the box is: `jumbo` if it is not configured, the `ip mtu` that is in force on each
+  interface that states none, `write memory` if it is not saved (refused where running and startup differ in anything
+  else: we never save for others), reload, wait until a new login finds a box that was started after it (at most
+  `jumbo_reload_within`), then read back `active`, the ports that were up, that every `ip_mtu` is what it was (else the
+  old one is written and saved), and that nothing else has changed in the configuration. `within` is 0.
 * `confirm` reads back that it is active and saved.
 * `revert` leaves `jumbo` on, in whatever state it is: a box that receives more harms nobody, a second reload does. It
   returns {"reverted": true, "notes": [that it stays on]}.

@@ -98,8 +98,10 @@ class Planner:
         """
         if not changes or phase in {"lift", "persist", "reload"}:
             return None
-        platform = self.intent.devices[changes[0].host].platform
-        return DeadMan(traits_of(platform).dead_man, self.intent.confirm_within)
+        kinds = {change.host: traits_of(self.intent.devices[change.host].platform).dead_man for change in changes}
+        kind = kinds[changes[0].host]
+        others = tuple((host, other) for host, other in kinds.items() if other != kind)
+        return DeadMan(kind, self.intent.confirm_within, others)
 
     def gate(
         self, name: str, pairs: Iterable[tuple[End, End]], sizes: Iterable[int], ecmp: bool = False

@@ -106,14 +106,20 @@ class Gate:
 
 @dataclass(frozen=True)
 class DeadMan:
-    """What takes a step back by itself: a row of traits, after so many seconds."""
+    """What takes a step back by itself: a row of traits, after so many seconds; `others`: (device, its other kind)."""
 
     kind: str
     seconds: int
+    others: tuple[tuple[str, str], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return {kind, seconds}."""
-        return {"kind": self.kind, "seconds": self.seconds}
+        """Return {kind, seconds, others: {device: kind}}."""
+        return {"kind": self.kind, "seconds": self.seconds, "others": dict(self.others)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> DeadMan:
+        """Return the one that plan.json holds."""
+        return cls(data["kind"], data["seconds"], tuple((data.get("others") or {}).items()))
 
 
 @dataclass(frozen=True)
@@ -184,7 +190,7 @@ class Step:
             needs=tuple(data["needs"]),
             precondition=data["precondition"],
             gate=Gate.from_dict(data["gate"]) if data.get("gate") else None,
-            dead_man=DeadMan(dead_man["kind"], dead_man["seconds"]) if dead_man else None,
+            dead_man=DeadMan.from_dict(dead_man) if dead_man else None,
             atomic=data["atomic"],
             outage=tuple(Outage(outage["link"], outage["seconds"]) for outage in data["outage"]),
         )

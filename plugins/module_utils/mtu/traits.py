@@ -5,7 +5,8 @@
 * `pairs`: whole roll-outs over pairs of it (MLAG) are carried out, since the lab can build one.
 * `slow`: a commit takes seconds to minutes there: it goes first where both ends of a link change (design rule 10).
 * `dead_man`: what takes a change back by itself: the device's `commit_timer`, a `guard` process on the machine, a job
-  of its at(1) (`at_job`).
+  of its at(1) (`at_job`). A `reload_timer` is none, unless management crosses what is changed: then the whole box is
+  reloaded with what it has saved. Which it is, the device tells when the step is applied.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _PLAIN = Traits()
 _TRAITS = {
     "eos": Traits(pairs=True),
     "junos": Traits(readds=True, slow=True),
+    "fastiron": Traits(dead_man="reload_timer"),
     "linux": Traits(dead_man="guard"),
     "opnsense": Traits(dead_man="at_job", reassembles=True),
 }

@@ -47,6 +47,8 @@ class Access:
     timeout: float = 30.0
     reload_within: float = 600.0
     """Seconds that a box gets to be back from a reload with all of its ports."""
+    allow_reload: bool = False
+    """Whether boxes may be reloaded: to activate large frames, or as the way back of management."""
     operator: str | None = None
     """Who runs this, `user@controller`: a host's guard tells it to whoever meets it."""
     other_secrets: tuple[str, ...] = field(default=(), repr=False)

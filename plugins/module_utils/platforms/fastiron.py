@@ -16,21 +16,14 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import
     State,
     keeping,
 )
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_dead_man import DeadMan, note_unguarded
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_reload import STAYS_ON, Reload
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import (
-    AGAIN,
-    NO_WAY_BACK,
-    OTHER_WAY,
-    Step,
-    asked,
-    looked,
-)
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import OWN_SIZE, Interfaces
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import AGAIN, Step
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 PING_MILLISECONDS = 1000
-OWN_SIZE = ("routed", "svi")
 
 
 class FastironDriver:
@@ -73,20 +66,21 @@ class FastironDriver:
         if only_interfaces:
             return state
         fastiron_state.add_neighbours(found, session.may_show("show lldp neighbors detail"))
-        fastiron_state.add_management(found, session.ends(), session.schedules, f"{NO_WAY_BACK}. {OTHER_WAY}")
         unsaved = fastiron_state.unsaved_of(saved, running)
-        return {
+        told = {
             **state,
             "model": version["model"],
             "version": version["version"],
-            "pending": fastiron_state.pending_of(session.may_show("show reload"), saved, running),
+            "pending": fastiron_state.pending_of(session.scheduled_reload()),
             "saved": not unsaved,
             "unsaved_diff": unsaved,
         }
+        note_unguarded(session, found)  # the last: it may end the session
+        return told
 
     def pending(self) -> dict[str, Any]:
         """Return what waits: a scheduled reload; see platforms.base.Driver."""
-        return asked(self.access, lambda s: fastiron_state.pending_of(s.may_show("show reload"), *s.configs()))
+        return fastiron_state.pending_of(asked(self.access, Session.scheduled_reload))
 
     def ping(self, target: str, ip_mtu: int, source: str | None = None, count: int = 3) -> dict[str, Any]:
         """DF ping; FastIron counts the ICMP payload, at most 10000. IPv6 has no such ping here."""
@@ -117,6 +111,8 @@ class FastironDriver:
         sizes = [change for change in changes if change["field"] == "ip_mtu" and self._differs(change, interfaces)]
         told = [words.told_size(c["object"], running.ip_mtu(c["object"]), c["to"]) for c in sizes]
         reloads = Reload(self.access).difference() if _reloads(changes) else ""
+        if sizes:
+            DeadMan(self.access, [change["object"] for change in sizes], "").is_needed()
         return "\n".join([*([reloads] if reloads else []), *told])
 
     def apply(self, changes: Sequence[Change], within: int, name: str) -> Handle:
@@ -147,7 +143,7 @@ class FastironDriver:
         if not step.changes:
             return handle
         del handle["changed"]
-        handle["armed"] = step.arm(within)
+        handle["armed"] = self._dead_man(step).arm(within)
         try:
             step.write("to")
         except JumboError as failure:
@@ -163,29 +159,39 @@ class FastironDriver:
             step = Step(self.access, handle)
             step.expect("to")
             step.save()
-            step.disarm()
+            if handle.get("armed") is True:
+                self._dead_man(step).disarm()
         return {"confirmed": True, "persisted": True}
 
     def revert(self, handle: Handle) -> dict[str, Any]:
-        """Take the step back, saved or not, and read back; `jumbo` stays on, and `notes` says so."""
+        """Take the step back, saved or not, and read back; `jumbo` stays on, and `notes` says so.
+
+        Only a reload of ours is cancelled. A handle that does not say whether one was armed, after a crash in
+        mid-apply, is taken back as well; then a reload that is scheduled is an error, since it may be anybody's.
+        """
         if _reloads(handle["changes"]):
             return {"reverted": True, "notes": [STAYS_ON]}
         if handle.get("changed") is False:  # it was so before us, or was refused
             return {"reverted": True}
         step = Step(self.access, handle)
         notes = step.take_back()
-        step.disarm()
+        if handle.get("armed") is True:
+            self._dead_man(step).disarm()
+        elif "armed" not in handle:
+            self._refuse_pending("the sizes are taken back; whose reload it is, nobody has noted: ")
         return {"reverted": True, **({"notes": notes} if notes else {})}
 
     # ------------------------------------------------------------------ steps of the above
 
-    @staticmethod
-    def _undo(step: Step, failure: JumboError, *, armed: bool) -> None:
+    def _dead_man(self, step: Step) -> DeadMan:
+        return DeadMan(self.access, step.objects, step.name)
+
+    def _undo(self, step: Step, failure: JumboError, *, armed: bool) -> None:
         """Take a change back that is not what it should be; says more than `failure` where that fails too."""
         try:
             step.take_back()
             if armed:
-                step.disarm()
+                self._dead_man(step).disarm()
         except JumboError as more:
             raise more from failure
 
@@ -221,10 +227,10 @@ class FastironDriver:
             message = f"running and saved configuration differ:\n{unsaved}"
             raise JumboError(message, host=self.access.host, advice=AGAIN)
 
-    def _refuse_pending(self) -> None:
+    def _refuse_pending(self, what: str = "") -> None:
         found = self.pending()
         if found["owner"] != "none":
-            message = f"a reload is scheduled ({found['owner']}): {found['name']}"
+            message = f"{what}a reload is scheduled: {found['name']}"
             raise JumboError(message, host=self.access.host, advice=found["advice"])
 
 

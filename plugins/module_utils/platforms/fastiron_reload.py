@@ -2,7 +2,8 @@
 
 The running configuration reads the same before and after the reload, so only the frame size that ports print counts.
 Nothing takes a reload back: what was saved is what boots. Leaving `jumbo` on harms nobody, so that is what a failure
-after the reload does. Before it, a line of ours that was not saved is taken out again.
+after the reload does. Before it, lines of ours that were not saved are taken out again. What interfaces send stays as
+it is: see fastiron_sizes.py.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import Acc
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_save import Saving
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_sizes import Sizes
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_step import asked, looked
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 BETWEEN_LOGINS = 1.0
 LOGIN_TIMEOUT = 10.0
 UPTIME_SLACK = 5
 STAYS_ON = (
-    "`jumbo` stays on: a box that takes more harms nobody, and ending it takes `no jumbo`, a save and a second reload"
+    "`jumbo` stays on, and so do the sizes stated with it: a box that takes more harms nobody, and ending it takes "
+    "`no jumbo`, a save and a second reload"
 )
 
 
@@ -61,10 +65,30 @@ class Reload:
         """Return what would be typed, as a difference; "" where large frames are active and saved."""
         interfaces, saved, running = asked(self.access, looked)
         jumbo = fastiron_state.jumbo_of(interfaces, saved, running)
+        sizes = self._kept(interfaces, saved, running, active=jumbo["active"] is True)
+        return self._difference(jumbo, sizes, interfaces)
+
+    def _kept(self, interfaces: Interfaces, saved: Config, running: Config, *, active: bool) -> Sizes:
+        sizes = Sizes(interfaces, saved, running, active=active)
+        if fastiron_state.is_active(interfaces) is None:
+            raise JumboError(
+                "no port prints its frame size, so nobody could see whether large frames are active",
+                host=self.access.host,
+                object=words.JUMBO,
+                advice="A switched port prints it, routed ports do not: leave one port without an address, up or down.",
+            )
+        if not active:
+            sizes.refuse_unknown(self.access)
+        return sizes
+
+    @staticmethod
+    def _difference(jumbo: Mapping[str, bool | None], sizes: Sizes, interfaces: Interfaces) -> str:
         lines = [] if jumbo["configured"] else [f"+{words.JUMBO}"]
+        stated = sizes.grown(interfaces) if jumbo["active"] else sizes.to_state
+        lines += [words.told_size(name, None, sizes.wanted[name]) for name in stated]
         if not jumbo["active"]:
             lines.append("(a save and a reload: every port of the box is down for minutes)")
-        elif not jumbo["saved"]:
+        elif not jumbo["saved"] or stated:
             lines.append("(a save)")
         return "\n".join(lines)
 
@@ -76,24 +100,31 @@ class Reload:
         self._refuse_unsaved(fastiron_state.unsaved_of(saved, running))
         jumbo = fastiron_state.jumbo_of(interfaces, saved, running)
         before = asked(self.access, lambda session: _there(session, interfaces))
-        difference = self.difference()
+        sizes = self._kept(interfaces, saved, running, active=jumbo["active"] is True)
+        difference = self._difference(jumbo, sizes, interfaces)
         if not difference:
             return {"changed": False, "diff": "", "before": before.up}
-        if not (jumbo["configured"] and jumbo["saved"]):
-            self._configure_and_save(added=not jumbo["configured"])
         if not jumbo["active"]:
+            with Session(self.access) as session:
+                self._refuse_scheduled(session)  # it would activate what is saved now at a time of its own
+            self._configure_and_save(sizes, added=not jumbo["configured"])
             booted = self._reload()
             self._wait(booted, before)
+        elif not (jumbo["configured"] and jumbo["saved"]):
+            self._configure_and_save(None, added=not jumbo["configured"])
         self.check()
-        after = asked(self.access, Session.configs)[1]
-        others = words.difference(running.without(()), after.without(()))
-        if others:
+        after, _saved, now = asked(self.access, looked)
+        sizes.bring_back(self.access, after)
+        self._refuse_rewritten(sizes.others(running, now))
+        return {"changed": True, "diff": difference, "before": before.up}
+
+    def _refuse_rewritten(self, lines: str) -> None:
+        if lines:
             raise JumboError(
-                f"its configuration is not what it was before the reload:\n{others}",
+                f"its configuration is not what it was before the reload:\n{lines}",
                 host=self.access.host,
                 advice="Something writes it (a controller, `manager registrar`). Nothing above it is raised.",
             )
-        return {"changed": True, "diff": difference, "before": before.up}
 
     def _refuse_unsaved(self, unsaved: str) -> None:
         if unsaved:
@@ -103,36 +134,39 @@ class Reload:
                 advice="Save it or undo it, then run it again: we never save for others.",
             )
 
-    def _configure_and_save(self, *, added: bool) -> None:
+    def _configure_and_save(self, sizes: Sizes | None, *, added: bool) -> None:
+        """Type `jumbo` if it has to be `added`, state these sizes, and save both."""
+        others = sizes.others if sizes else fastiron_state.unsaved_of
         try:
-            self._write(words.JUMBO if added else None, save=True)
-        except NoAnswer as failure:
-            saved, _running = asked(self.access, Session.configs)
-            if not saved.has_jumbo:
-                self._take_out(failure, added=added)
-                raise
+            try:
+                self._configure(sizes, added=added)
+            except NoAnswer:  # a line without an answer may have been taken: only what is not there is typed again
+                self._configure(sizes, added=added)
+            Saving(self.access, others, words.JUMBO).run()
         except JumboError as failure:
-            self._take_out(failure, added=added)
+            self._take_out(failure, sizes, added=added)
             raise
 
-    def _write(self, line: str | None, *, save: bool) -> None:
+    def _configure(self, sizes: Sizes | None, *, added: bool) -> None:
         with Session(self.access) as session:
-            if line:
-                session.configure([line])
-                _saved, running = session.configs()
-                if running.has_jumbo is line.startswith("no "):
-                    raise JumboError(
-                        f"`{line}` was typed, and the configuration reads as before", host=self.access.host
-                    )
-            if save:
-                session.save()
+            _saved, running = session.configs()
+            session.configure([words.JUMBO] if added and not running.has_jumbo else [])
+            if sizes:
+                sizes.state(session, running)
+            _saved, running = session.configs()
+            if not running.has_jumbo:
+                message = f"`{words.JUMBO}` was typed, and the configuration reads as before"
+                raise JumboError(message, host=self.access.host)
 
-    def _take_out(self, failure: JumboError, *, added: bool) -> None:
-        """Take our unsaved line out again; what cannot be said of it is added to the failure."""
+    def _take_out(self, failure: JumboError, sizes: Sizes | None, *, added: bool) -> None:
+        """Take our unsaved lines out again; what cannot be said of them is added to the failure."""
         try:
-            saved, running = asked(self.access, Session.configs)
-            if added and running.has_jumbo and not saved.has_jumbo:
-                self._write(f"no {words.JUMBO}", save=False)
+            with Session(self.access) as session:
+                saved, running = session.configs()
+                if sizes:
+                    sizes.unstate(session)
+                if added and running.has_jumbo and not saved.has_jumbo:
+                    session.configure([f"no {words.JUMBO}"])
         except JumboError as more:
             note = f"`jumbo` may stand in its running configuration, not saved and not active: {more.message}"
             failure.advice = f"{failure.advice or ''} {note}".strip()
@@ -147,9 +181,9 @@ class Reload:
         return began
 
     def _refuse_scheduled(self, session: Session) -> None:
-        shown = session.may_show("show reload")
-        if shown is not None and not words.NOT_THERE.search(shown):
-            message = f"a reload is scheduled already: {' '.join(shown.split())}"
+        scheduled = session.scheduled_reload()
+        if scheduled is not None:
+            message = f"a reload is scheduled already: {scheduled}"
             raise JumboError(message, host=self.access.host, advice="Cancel it (`reload cancel`) or wait for it.")
 
     # ------------------------------------------------------------------ waiting
@@ -157,22 +191,22 @@ class Reload:
     def _wait(self, began: float, before: _There) -> None:
         """Wait for a login, for a box that booted after `began`, for its frame size, then for what was there before."""
         give_up, seen = began + self.access.reload_within, "its SSH port does not answer"
+        last: JumboError | None = None
         while time.monotonic() < give_up:
             try:
-                seen = self._missing(began, before)
-            except AccessDenied:
-                raise
-            except Unreachable as failure:
-                seen = failure.message
+                seen, last = self._missing(began, before), None
+            except JumboError as failure:  # a box that boots refuses users and commands that it knows later
+                seen, last = failure.message, failure
             if not seen:
                 return
             time.sleep(BETWEEN_LOGINS)
+        advice = "Look at its console. What it has saved has `jumbo`, which may stay; nothing else was changed."
         raise Unreachable(
             f"it is not back {self.access.reload_within:g} s after its reload: {seen}",
             host=self.access.host,
             object=words.JUMBO,
-            advice="Look at its console. What it has saved has `jumbo`, which may stay; nothing else was changed.",
-        )
+            advice=f"{last.advice} {advice}" if isinstance(last, AccessDenied) and last.advice else advice,
+        ) from last
 
     def _missing(self, began: float, before: _There) -> str:
         """Return what is not as it must be yet, "" where everything is."""

@@ -9,12 +9,18 @@ import contextlib
 import logging
 import re
 import time
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, TypeVar
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import AccessDenied, JumboError, Unreachable
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_templates, parse_fastiron
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import (
+    fastiron_state,
+    fastiron_templates,
+    parse_fastiron,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, NoAnswer
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 try:
     import netmiko.exceptions as netmiko_errors
@@ -30,14 +36,17 @@ else:
 DEFAULT_PORT = 22
 CONFIG_PATIENCE = 60.0
 """Seconds to wait for configuration mode: a session of ours that hung and was cut may hold it until the box notices."""
-FLASH_PATIENCE = 60.0
 BETWEEN_TRIES = 1.0
 MOST_QUESTIONS = 3
 KEY_PATIENCE = 2.0
 _PROMPT = r"(?:\([^()\r\n]*\))?[>#]\s*$"
-_CLEAR_LINE = "\x15"
 _MARK = "!jumbo"
 _ASKED = r"(?:User Name|Login|ssword):?"
+Result = TypeVar("Result")
+
+
+class Refused(JumboError):
+    """The box refuses a line, in its own words."""
 
 
 class _Shell(RuckusFastironSSH):  # type: ignore[misc]
@@ -113,16 +122,22 @@ class Session:
             with contextlib.suppress(Exception):
                 self._shell.paramiko_cleanup()
 
-    def ends(self) -> set[str]:
-        """Return the addresses that management is between: as dialled from here, and as the box sees its client.
-
-        They differ where a proxy, or a translation of addresses, is between.
-        """
+    @property
+    def own_address(self) -> str:
+        """The address from which the box was dialled."""
         with self.errors("the connection"):
-            sock = self._shell.remote_conn_pre.get_transport().sock
-            found = {str(sock.getsockname()[0]), str(sock.getpeername()[0])}
-        seen = parse_fastiron.parse_client(self.may_show("show who") or "")
-        return found | ({seen} if seen else set())
+            return str(self._shell.remote_conn_pre.get_transport().sock.getsockname()[0])
+
+    @property
+    def dialled(self) -> str:
+        """The address of the box that was dialled."""
+        with self.errors("the connection"):
+            return str(self._shell.remote_conn_pre.get_transport().sock.getpeername()[0])
+
+    @property
+    def client(self) -> str:
+        """The address that the box sees as its client: another than ours behind a proxy, or a translation."""
+        return parse_fastiron.parse_client(self.may_show("show who") or "") or self.own_address
 
     # ------------------------------------------------------------------ questions
 
@@ -138,24 +153,28 @@ class Session:
         text, _prompt = self._type(command)
         return None if words.refusal_of(text) else text
 
-    def configs(self) -> tuple[words.Config, words.Config]:
+    def configs(self) -> tuple[Config, Config]:
         """Return what is saved, and what runs."""
         saved, running = self.show("show configuration"), self.show("show running-config")
-        return words.Config.read(saved), words.Config.read(running)
+        return Config.read(saved), Config.read(running)
+
+    def scheduled_reload(self) -> str | None:
+        """Return what the box tells of a scheduled reload, None where there is none."""
+        text, _prompt = self._type("show reload")
+        return words.scheduled_in(text)
 
     def schedules(self) -> bool:
-        """Tell whether the box knows scheduled reloads: asked by its help, with no line ever sent.
+        """Tell whether the box knows scheduled reloads: asked by its help; this ends the session.
 
-        What is left on the line is cleared; where that does not work, the question that follows is answered with no.
+        The box gives `reload` back behind its help, and how to clear that line is not known of every release. Enter
+        would reload it, so the connection is cut instead.
         """
-        with self.errors("`reload ?`"):
-            self._shell.write_channel("reload ?")
-            shown = self._shell.read_until_pattern(rf"{re.escape(self._shell.base_prompt)}[>#] ?reload ?$")
-            self._shell.write_channel(f"{_CLEAR_LINE}\n")
-            said = self._shell.read_until_pattern(rf"(?:{re.escape(self._shell.base_prompt)}{_PROMPT}|'n'\):\s*$)")
-            if words.QUESTION.search(said):
-                self._shell.write_channel("n\n")
-                self._shell.read_until_pattern(self._prompt)
+        try:
+            with self.errors("`reload ?`"):
+                self._shell.write_channel("reload ?")
+                shown = self._shell.read_until_pattern(rf"{re.escape(self._shell.base_prompt)}[>#] ?reload ?$")
+        finally:
+            self.__exit__()
         return re.search(r"^\s*after\b", shown, re.MULTILINE) is not None
 
     # ------------------------------------------------------------------ acts
@@ -163,7 +182,7 @@ class Session:
     def configure(self, lines: Sequence[str]) -> None:
         """Type lines in configuration mode, beginning outside of any stanza; the first that is refused ends it.
 
-        Raises JumboError with the box's own words. Without lines it only tries whether we may configure now.
+        Raises Refused with the box's own words. Without lines it only tries whether we may configure now.
         """
         self._enter_configuration()
         refusal = None
@@ -174,7 +193,7 @@ class Session:
                 break
         self._type("end")
         if refusal:
-            raise JumboError(f"the box refuses `{line}`: {refusal}", host=self.access.host)
+            raise Refused(f"the box refuses `{line}`: {refusal}", host=self.access.host)
 
     def _enter_configuration(self) -> None:
         give_up = time.monotonic() + CONFIG_PATIENCE
@@ -193,25 +212,10 @@ class Session:
                 raise JumboError(f"no configuration mode: {said}", host=self.access.host, advice=advice)
             time.sleep(BETWEEN_TRIES)
 
-    def save(self) -> None:
-        """Write the running configuration to flash, and read it back; waits while the flash is in use."""
-        give_up = time.monotonic() + FLASH_PATIENCE
-        said, busy = "", True
-        while busy:
-            said, _prompt = self._type("write memory")
-            busy = bool(words.BUSY.search(said))
-            if busy and time.monotonic() > give_up:
-                break
-            if busy:
-                time.sleep(BETWEEN_TRIES)
-        saved, running = self.configs()
-        unsaved = words.difference(saved, running)
-        if unsaved:
-            raise JumboError(
-                f"`write memory` did not save: {' '.join(said.split())[-200:]}",
-                host=self.access.host,
-                advice="Look at the flash of the box (`show flash`). Nothing of this step is kept by a reload.",
-            )
+    def write_memory(self) -> str:
+        """Write the running configuration to flash; return what the box says. See Saving, which reads it back."""
+        said, _prompt = self._type("write memory")
+        return said
 
     def command(self, line: str) -> None:
         """Type one line outside of configuration mode; raises JumboError where the box refuses it."""
@@ -308,3 +312,19 @@ class Session:
             host=self.access.host,
             advice="Check ansible_host, ansible_port and `ip ssh` on the box.",
         )
+
+
+def asked(access: Access, question: Callable[[Session], Result]) -> Result:
+    """Ask on a connection of its own; a question that gets no answer is asked once more, from a new one."""
+    try:
+        with Session(access) as session:
+            return question(session)
+    except NoAnswer:
+        with Session(access) as session:
+            return question(session)
+
+
+def looked(session: Session) -> tuple[Interfaces, Config, Config]:
+    """Return the interfaces, what is saved, and what runs."""
+    saved, running = session.configs()
+    return fastiron_state.interfaces_of(session.show("show interfaces"), saved, running), saved, running

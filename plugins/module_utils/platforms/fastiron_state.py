@@ -6,8 +6,7 @@ configuration tells. What the box takes in is known of a box as a whole: see mtu
 
 from __future__ import annotations
 
-import ipaddress
-from typing import Any, Callable, Collection, Dict, Mapping, Sequence
+from typing import Any, Dict, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.capability import box_receives
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
@@ -15,11 +14,13 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import pars
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
 Interfaces = Dict[str, Dict[str, Any]]
+OWN_SIZE = ("routed", "svi")
+"""The kinds of interfaces that have an `ip mtu`."""
 
 
 def interfaces_of(shown: str, saved: Config, running: Config) -> Interfaces:
     """Return {name: interface} of `show interfaces`."""
-    lags, vlans = running.lags(), running.vlans()
+    lags = running.lags()
     lag_of = {number: lag for lag, numbers in lags.items() for number in numbers}
     found: Interfaces = {}
     for parsed in parse_fastiron.parse_interfaces(shown):
@@ -36,9 +37,9 @@ def interfaces_of(shown: str, saved: Config, running: Config) -> Interfaces:
             "mru": None,
             "configured_mtu": running.ip_mtu(name),
             "addresses": running.addresses(name) or parsed["addresses"],
-            "vlans": [[vlan, vlan] for vlan in sorted(vlans.get(number, []))] if kind != "management" else None,
         }
     _add_members(found, lags)
+    _add_vlans(found, running)
     active = is_active(found)
     for interface in found.values():
         _settle(interface, saved, active)
@@ -62,12 +63,25 @@ def _add_members(found: Interfaces, lags: Mapping[str, Sequence[str]]) -> None:
             found[lag]["members"] = [names[number] for number in numbers if number in names]
 
 
+def _add_vlans(found: Interfaces, running: Config) -> None:
+    """Add the VLANs that each interface switches (docs/explanation/architecture.md); for its ports, a LAG does."""
+    lags, named, default = running.lags(), running.vlans(), running.default_vlan
+    for name, interface in found.items():
+        kind = interface["kind"]
+        if kind in ("switched", "lag"):
+            parts = [name, *lags.get(name, ())] if kind == "lag" else [words.number_of(name)]
+            vlans = sorted({vlan for part in parts for vlan in named.get(part, ())}) or ([default] if default else None)
+        else:
+            vlans = None if kind == "management" else []
+        interface["vlans"] = None if vlans is None else [[vlan, vlan] for vlan in vlans]
+
+
 def _settle(interface: dict[str, Any], saved: Config, active: bool | None) -> None:
     """Add what the box takes in, and what a reboot would bring."""
     kind, stated = interface["kind"], saved.ip_mtu(interface["name"])
     if kind in ("switched", "lag", "member") and active is not None:
         interface["mru"] = box_receives(jumbo=active)
-    if kind in ("routed", "svi"):
+    if kind in OWN_SIZE:
         same = stated == interface["configured_mtu"]
         interface["persisted_mtu"] = interface["ip_mtu"] if same else stated or words.DEFAULT_IP_MTU
     else:
@@ -77,17 +91,15 @@ def _settle(interface: dict[str, Any], saved: Config, active: bool | None) -> No
 def is_active(interfaces: Interfaces) -> bool | None:
     """Tell whether large frames are active, by the frame size that all ports print; None where none tells it.
 
-    Routed ports print their own size instead: one above 1500 is only taken by a box whose large frames are active.
+    Routed ports print their own `ip mtu` instead, which may be no more than what is stated: nothing tells that a box
+    refuses or ignores a large one before its reload.
     """
     frames = [
         interface["device_mtu"]
         for interface in interfaces.values()
         if interface["kind"] in ("switched", "member") and interface["device_mtu"] is not None
     ]
-    if frames:
-        return all(parse_fastiron.is_jumbo(frame) for frame in frames)
-    sizes = [interface["ip_mtu"] or 0 for interface in interfaces.values() if interface["kind"] in ("routed", "svi")]
-    return True if any(size > words.DEFAULT_IP_MTU for size in sizes) else None
+    return all(parse_fastiron.is_jumbo(frame) for frame in frames) if frames else None
 
 
 def jumbo_of(interfaces: Interfaces, saved: Config, running: Config) -> dict[str, bool | None]:
@@ -118,32 +130,25 @@ def _neighbours(shown: str | None) -> dict[str, list[dict[str, Any]]] | None:
 
 
 def unsaved_of(saved: Config, running: Config) -> str:
-    """Return what differs between both configurations; `jumbo` alone is told as what it is, not as somebody's edit."""
-    return words.difference(saved.without((), jumbo=True), running.without((), jumbo=True))
+    """Return what differs between both configurations; `jumbo` alone is told as what it is, not as somebody's edit.
+
+    With a `jumbo` that is not saved come statements of the default size, which change nothing: see fastiron_sizes.py.
+    """
+    left = running.without(())
+    if running.has_jumbo and not saved.has_jumbo:
+        left = left.without_defaults(saved)
+    return words.difference(saved.without(()), left)
 
 
-def pending_of(shown: str | None, saved: Config, running: Config) -> dict[str, Any]:
+def pending_of(scheduled: str | None) -> dict[str, Any]:
     """Return what waits: a scheduled reload. Its time may be told wrongly by the box, so none is told (FI-276656).
 
-    Whose it is, the box does not say: ours is there only while nothing but an `ip mtu` is not saved.
+    Whose it is, the box does not say, so it is never called ours: ours is the one of an armed handle in the journal.
     """
-    if shown is None or words.NOT_THERE.search(shown):
+    if scheduled is None:
         return {"owner": "none", "name": None, "seconds_left": None, "kind": None, "advice": None}
-    differs = words.difference(saved, running).splitlines()
-    ours = bool(differs) and all(_is_mtu(line) for line in differs)
-    advice = "It reloads the box: `reload cancel` takes it back. What is not saved is lost by it."
-    name = " ".join(shown.split())[:100]
-    return {
-        "owner": "ours" if ours else "foreign",
-        "name": name,
-        "seconds_left": None,
-        "kind": "reload",
-        "advice": advice,
-    }
-
-
-def _is_mtu(line: str) -> bool:
-    return line[1:].strip().startswith(("ip mtu", "interface "))
+    advice = "It reloads the box, and what is not saved is lost by it: wait for it, or take it back (`reload cancel`)."
+    return {"owner": "foreign", "name": scheduled[:100], "seconds_left": None, "kind": "reload", "advice": advice}
 
 
 def ports_up(interfaces: Interfaces) -> list[str]:
@@ -151,20 +156,3 @@ def ports_up(interfaces: Interfaces) -> list[str]:
     return [
         name for name, one in interfaces.items() if one["oper_up"] and one["kind"] not in ("management", "loopback")
     ]
-
-
-def crosses(interface: Mapping[str, Any], ends: Collection[str]) -> bool:
-    """Tell whether management between these addresses reaches the box by an interface: one is its, or in its subnet."""
-    networks = [ipaddress.ip_interface(str(prefix)).network for prefix in interface.get("addresses") or ()]
-    return any(ipaddress.ip_address(end) in network for end in ends for network in networks)  # never across families
-
-
-def add_management(interfaces: Interfaces, ends: Collection[str], schedules: Callable[[], bool], why: str) -> None:
-    """Note `no_dead_man`: why nothing would bring management back that a change of an interface costs; None: it would.
-
-    `schedules` asks whether the box knows scheduled reloads, and only where management crosses an interface.
-    """
-    crossed = [one for one in interfaces.values() if one["kind"] in ("routed", "svi") and crosses(one, ends)]
-    if crossed and not schedules():
-        for one in crossed:
-            one["no_dead_man"] = why

@@ -1,44 +1,24 @@
 """One step's `ip mtu` on a FastIron box: written, read back, saved or taken back.
 
 There is no candidate and no confirmed commit: a line takes effect at once, and only `write memory` keeps it. Raising
-what an interface sends costs nobody the way back, unless management crosses that very interface: then a scheduled
-reload to the saved configuration is the dead-man. A line without an answer may have been taken: it is read, not sent
-again.
+what an interface sends costs nobody the way back, unless management crosses that very interface: fastiron_dead_man.py.
+A line without an answer may have been taken: it is read, not sent again.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence, TypeVar
+from typing import Any, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access, Change, Handle, NoAnswer
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_save import ForeignEdit, Saving
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session, asked, looked
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_state import Interfaces
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 
-NO_WAY_BACK = "management crosses this interface, and this release has no scheduled reload to bring it back"
-OTHER_WAY = "Manage the box by another way (ansible_host), or leave it out with --limit."
 AGAIN = "Read the device again and make a new plan."
 UNSAVED = "somebody else's change is not saved, and we do not save for others: what boots is not what runs"
-Result = TypeVar("Result")
-
-
-def asked(access: Access, question: Callable[[Session], Result]) -> Result:
-    """Ask on a connection of its own; a question that gets no answer is asked once more, from a new one."""
-    try:
-        with Session(access) as session:
-            return question(session)
-    except NoAnswer:
-        with Session(access) as session:
-            return question(session)
-
-
-def looked(session: Session) -> tuple[Interfaces, Config, Config]:
-    """Return the interfaces, what is saved, and what runs."""
-    saved, running = session.configs()
-    return fastiron_state.interfaces_of(session.show("show interfaces"), saved, running), saved, running
 
 
 class Step:
@@ -120,68 +100,15 @@ class Step:
         now = [(change, interfaces.get(change["object"], {}).get("ip_mtu")) for change in self.changes]
         return [(change, actual) for change, actual in now if actual != change[side]]
 
-    # ------------------------------------------------------------------ the dead-man
-
-    def arm(self, within: int) -> bool:
-        """Schedule a reload where management crosses an interface of the step; tell whether that was needed.
-
-        Raises JumboError where the box has none: then nothing would bring management back.
-        """
-        with Session(self.access) as session:
-            interfaces, _saved, _running = looked(session)
-            ends = session.ends()
-            crossed = [name for name in self.objects if fastiron_state.crosses(interfaces.get(name, {}), ends)]
-            if not crossed or not within:
-                return False
-            if not session.schedules():
-                raise JumboError(NO_WAY_BACK, host=self.access.host, object=crossed[0], advice=OTHER_WAY)
-            session.command(words.after(within))
-            return True
-
-    def disarm(self) -> None:
-        """Take the scheduled reload back, and read that none is left."""
-        with Session(self.access) as session:
-            if self._is_armed(session):
-                session.command("reload cancel")
-                if self._is_armed(session):
-                    message = "`reload cancel` did not take the scheduled reload back"
-                    raise JumboError(
-                        message, host=self.access.host, advice="Cancel it by hand: it loses what is not saved."
-                    )
-
-    @staticmethod
-    def _is_armed(session: Session) -> bool:
-        shown = session.may_show("show reload")
-        return shown is not None and not words.NOT_THERE.search(shown)
-
     # ------------------------------------------------------------------ the end
 
     def save(self) -> None:
         """Keep it: save, if nobody else changed anything meanwhile; then every interface reads back as persisted."""
-        saved, running = asked(self.access, Session.configs)
-        foreign = self._edits_of_others(saved, running)
-        if foreign:
-            raise JumboError(
-                f"somebody else changed the configuration within this step, and we never save for others:\n{foreign}",
-                host=self.access.host,
-                object=self.name,
-                advice="Check what they changed, save or undo it, then run it again.",
-            )
-        if words.difference(saved, running):
-            self._write_memory()
-
-    def _write_memory(self) -> None:
-        try:
-            with Session(self.access) as session:
-                session.save()
-        except NoAnswer:
-            saved, running = asked(self.access, Session.configs)
-            if words.difference(saved, running):
-                raise
+        Saving(self.access, self._edits_of_others, self.name).run()
 
     def take_back(self) -> list[str]:
         """Write the old statements where ours are in force, and keep that; return what of others stays unsaved."""
-        interfaces, saved, running = asked(self.access, looked)
+        interfaces, saved, _running = asked(self.access, looked)
         unproven = self._set_unproven_aside(interfaces)
         if self.before is None:  # of a step that nobody has seen the end of; what is saved is what was before, or ours
             stated = {name: saved.ip_mtu(name) for name in self.objects}
@@ -190,10 +117,11 @@ class Step:
         foreign = [c for c in self.changes if interfaces.get(c["object"], {}).get("ip_mtu") not in (c["to"], c["from"])]
         self.changes = [change for change in self.changes if change not in foreign]
         self.write("from")
-        saved, running = asked(self.access, Session.configs)
-        others = self._edits_of_others(saved, running)
-        if not others and words.difference(saved, running):
-            self._write_memory()
+        notes = []
+        try:
+            self.save()
+        except ForeignEdit:
+            notes.append(UNSAVED)
         if foreign:
             name, actual = foreign[0]["object"], interfaces.get(foreign[0]["object"], {}).get("ip_mtu")
             message = f"the interface has IP MTU {actual} now, not the {foreign[0]['to']} of this step"
@@ -204,7 +132,7 @@ class Step:
             raise JumboError(
                 message, host=self.access.host, object=change["object"], wish=change["from"], advice=advice
             )
-        return [UNSAVED] if others else []
+        return notes
 
     def _set_unproven_aside(self, interfaces: Interfaces) -> Sequence[Change]:
         """Leave out, and return, what may have had its size before us: a crash left no `before`, and it is saved."""

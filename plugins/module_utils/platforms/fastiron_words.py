@@ -24,7 +24,10 @@ REFUSED = re.compile(
 BUSY = re.compile(r"flash access in progress", re.IGNORECASE)
 QUESTION = re.compile(r"\(enter 'y' or 'n'\):\s*$")
 GOING_DOWN = re.compile(r"going down", re.IGNORECASE)
-NOT_THERE = re.compile(r"^\s*$|\b(?:no|not|none|never)\b", re.IGNORECASE)
+_NONE_SCHEDULED = re.compile(
+    r"(?:no reload is scheduled|no scheduled reload|reload is not scheduled)?\.?", re.IGNORECASE
+)
+_NO_SUCH_COMMAND = re.compile(r"invalid input\b", re.IGNORECASE)
 
 _NAMES = (
     (re.compile(r"\d*[A-Za-z]*Ethernet(\d+(?:/\d+)*)"), "ethernet"),
@@ -107,14 +110,23 @@ class Config:
         return found
 
     def vlans(self) -> dict[str, list[int]]:
-        """Return {port's number: the VLANs that it switches}."""
+        """Return {port's number, or lg1: the VLANs that it switches}, of those that a VLAN names.
+
+        A LAG is named as itself (`tagged lag 1 to 2`), in older releases by its ports.
+        """
         found: dict[str, list[int]] = {}
         for name, lines in self.stanzas.items():
             vlan = re.match(r"vlan (\d+)", name)
             for line in lines if vlan else ():
-                for port in _ports(line) if re.match(r"(?:un)?tagged ", line) else ():
+                for port in [*_ports(line), *_lags(line)] if re.match(r"(?:un)?tagged ", line) else ():
                     found.setdefault(port, []).append(int(vlan.group(1)))  # type: ignore[union-attr]
         return found
+
+    @property
+    def default_vlan(self) -> int | None:
+        """The VLAN of ports that no VLAN names, None where the configuration does not tell it."""
+        told = (re.match(r"default-vlan-id (\d+)|vlan (\d+) name DEFAULT-VLAN\b", name) for name in self.stanzas)
+        return next((int(found.group(1) or found.group(2)) for found in told if found), None)
 
     def lines(self) -> list[str]:
         """Return everything, in a form that compares."""
@@ -134,6 +146,19 @@ class Config:
         }
         return Config({name: lines for name, lines in kept.items() if lines or not name.startswith("interface ")})
 
+    def without_defaults(self, saved: Config) -> Config:
+        """Return what is left without the default `ip mtu` of interfaces of which `saved` states none."""
+        default = f"ip mtu {DEFAULT_IP_MTU}"
+        kept = {
+            name: lines if _states_size(saved.stanzas.get(name, ())) else [line for line in lines if line != default]
+            for name, lines in self.stanzas.items()
+        }
+        return Config({name: lines for name, lines in kept.items() if lines or not name.startswith("interface ")})
+
+
+def _states_size(lines: Iterable[str]) -> bool:
+    return any(line.startswith("ip mtu ") for line in lines)
+
 
 def _ports(line: str) -> list[str]:
     found = []
@@ -142,6 +167,11 @@ def _ports(line: str) -> list[str]:
         end = int((last or first).rpartition("/")[2])
         found += [f"{head}/{number}" if head else str(number) for number in range(int(start), end + 1)]
     return found
+
+
+def _lags(line: str) -> list[str]:
+    found = re.findall(r"\blag (\d+)(?: to (\d+))?", line)
+    return [f"lg{number}" for first, last in found for number in range(int(first), int(last or first) + 1)]
 
 
 def _prefix(words: Sequence[str]) -> str:
@@ -176,6 +206,16 @@ def refusal_of(answer: str) -> str | None:
     """Return the line by which the box refuses, None where it does not."""
     found = REFUSED.search(answer)
     return found.group(0).strip() if found else None
+
+
+def scheduled_in(answer: str) -> str | None:
+    """Return what `show reload` tells of a scheduled reload in one line, None where there is none.
+
+    No vendor document shows its words. So only an empty answer, a whole sentence that says so, or a box that does not
+    know the command mean none; anything else is taken for a reload.
+    """
+    said = " ".join(answer.split())
+    return None if _NONE_SCHEDULED.fullmatch(said) or _NO_SUCH_COMMAND.match(said) else said
 
 
 def allowed_in(line: str) -> tuple[int, int] | None:

@@ -35,6 +35,9 @@ interface ethernet 1/1/1
 interface ve 10
  ip address 10.1.0.1 255.255.255.0
 !
+interface management 1
+ ip address 127.0.0.1 255.0.0.0
+!
 hostname leaf5
 lldp run
 """
@@ -62,6 +65,7 @@ class Served:
             "validate_certs": False,
             "timeout": 5.0,
             "reload_within": 8.0,
+            "allow_reload": True,
         }
         return Access(host="leaf5", platform="fastiron", address="127.0.0.1", **{**known, **other})
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
 from lab.fastiron.conftest import PORTS
 
 NAME = "run-leaf.1.svi"
@@ -15,6 +16,7 @@ def change(name: str = "Ve10", old: int = 1500, new: int = 9000, field: str = "i
     return {"host": "leaf5", "object": name, "field": field, "from": old, "to": new}
 
 
+JUMBO = [{"host": "leaf5", "object": "jumbo", "field": "jumbo", "from": False, "to": True}]
 BOTH = [change(), change(PORTS[0], new=9214)]
 
 
@@ -94,6 +96,18 @@ def test_somebody_elses_edit_within_the_step_is_not_saved_and_is_named(box: Any)
     assert (sizes(box)[0], box.device.running.has("port-name theirs", "interface ethernet 1/1/7")) == (1500, True)
 
 
+def test_what_somebody_types_between_the_look_and_the_save_is_named(box: Any, monkeypatch: Any) -> None:
+    def meanwhile(session: Any) -> str:
+        box.type("interface ethernet 1/1/7", "port-name theirs")
+        return str(write(session))
+
+    handle = box.driver.apply([change()], 120, NAME)
+    write = Session.write_memory
+    monkeypatch.setattr(Session, "write_memory", meanwhile)
+    with pytest.raises(JumboError, match=r"not what was looked at(?s:.*)\+ port-name theirs"):
+        box.driver.confirm(handle)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -153,13 +167,97 @@ def test_only_where_management_crosses_the_interface_a_reload_is_scheduled(start
     served = start(CROSSED).with_jumbo()
     handle = served.driver.apply([change()], 120, NAME)
     assert (handle["armed"], served.device.reload_in in range(100, 121)) == (True, True)
-    assert served.driver.pending()["owner"] == "ours"
+    assert served.driver.pending()["owner"] == "foreign", "whose it is, the box does not say"
     served.driver.confirm(handle)
     assert served.device.reload_in is None
     handle = served.driver.apply([change(old=9000, new=8000)], 120, NAME)
     served.pass_time(121)
     served.pass_time(5)
     assert served.plane.mtus["Ve10"] == 9000, "it went back to what was saved"
+
+
+# Management that comes from afar, by a routed port; and none that the box tells a way to.
+FAR = """
+vlan 10 name back by port
+ untagged ethe 1/1/2 to 1/1/3
+ router-interface ve 10
+!
+interface ethernet 1/1/1
+ ip address 10.0.0.0 255.255.255.254
+!
+interface ve 10
+ ip address 10.1.0.1 255.255.255.0
+!
+hostname leaf5
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "crosses"),
+    [
+        (f"{FAR}ip route 192.0.2.0/24 10.0.0.1\n", PORTS[0], True),
+        (f"{FAR}ip route 192.0.2.0/24 10.0.0.1\n", "Ve10", False),
+        (FAR, "Ve10", True),  # not told
+    ],
+)
+def test_by_which_interface_management_comes_the_box_is_asked(
+    start: Any, config: str, name: str, crosses: bool
+) -> None:
+    served = start(config).with_jumbo()
+    forbidden = type(served.driver)(served.access(allow_reload=False))
+    for act in (forbidden.diff, lambda changes: forbidden.apply(changes, 120, NAME)) if crosses else ():
+        with pytest.raises(JumboError, match=f"{name}: management crosses.*jumbo_allow_reload.*another way"):
+            act([change(name)])
+    told = forbidden.read()["interfaces"][name].get("no_dead_man", "")
+    assert (served.plane.mtus[name], "jumbo_allow_reload" in told) == (1500, crosses)
+    assert served.driver.apply([change(name)], 120, NAME)["armed"] is crosses
+
+
+def test_a_reload_that_is_not_ours_is_never_cancelled(start: Any) -> None:
+    served = start().with_jumbo()
+    handle = served.driver.apply([change()], 120, NAME)
+    served.device.schedule(served.clock() + 1800, "alice")
+    served.driver.confirm(handle)
+    assert served.device.reload_in is not None
+    served.driver.revert(handle)
+    assert (served.device.reload_in is not None, sizes(served)[0]) == (True, 1500)
+    crashed = {"name": NAME, "changes": [change()]}
+    with pytest.raises(
+        JumboError, match="whose reload it is, nobody has noted: a reload is scheduled: Reload is sched"
+    ):
+        served.driver.revert(crashed)
+    served.device.cancel()
+    assert served.driver.revert(crashed) == {"reverted": True}
+
+
+def test_no_words_for_no_reload_are_as_good_as_a_sentence(start: Any) -> None:
+    served = start(CROSSED, reload_words="nothing").with_jumbo()
+    handle = served.driver.apply([change()], 120, NAME)
+    served.driver.confirm(handle)
+    assert (handle["armed"], served.device.reload_in) == (True, None)
+
+
+def test_words_that_nobody_has_foreseen_count_as_a_scheduled_reload(start: Any) -> None:
+    served = start(reload_words="unforeseen")
+    assert served.driver.read()["pending"]["name"] == "Reload status: not pending"
+    for changes in ([change(new=1400)], JUMBO):
+        with pytest.raises(JumboError, match="a reload is scheduled.*Reload status: not pending"):
+            served.driver.apply(changes, 120, NAME)
+    assert (served.device.jumbo_state(), sizes(served)) == ("absent", (1500, 1500))
+
+
+@pytest.mark.parametrize("follows_jumbo", [False, True])
+def test_after_a_reload_of_ours_sizes_go_up_and_come_back(start: Any, follows_jumbo: bool) -> None:
+    served = start(follows_jumbo=follows_jumbo, default_line="dropped")
+    served.driver.apply(JUMBO, 0, "run-leaf.1.reload")
+    handle = served.driver.apply(BOTH, 120, NAME)
+    served.driver.confirm(handle)
+    assert sizes(served) == (9000, 9214)
+    served.driver.revert({"name": NAME, "changes": BOTH})
+    assert sizes(served) == (1500, 1500)
+    served.device.reload()
+    served.pass_time(5)
+    assert sizes(served) == (1500, 1500)
 
 
 def test_without_a_scheduled_reload_such_an_interface_is_refused(start: Any) -> None:

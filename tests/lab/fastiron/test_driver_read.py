@@ -40,6 +40,12 @@ def test_a_whole_state(start: Any) -> None:
     assert (found[PORTS[1]]["vlans"], found[PORTS[0]]["vlans"]) == ([[10, 10]], [])
 
 
+@pytest.mark.parametrize("named", ["lag 1", "ethe 1/1/5 to 1/1/6"])
+def test_a_vlan_names_an_aggregate_or_its_ports(start: Any, named: str) -> None:
+    found = start(LAG.replace("untagged", f"tagged {named}\n untagged")).driver.read()["interfaces"]
+    assert (found["lg1"]["vlans"], found[PORTS[4]]["vlans"], found[PORTS[6]]["vlans"]) == ([[10, 10]], [], None)
+
+
 @pytest.mark.parametrize(
     "options", [{"mtu_line": "icx-older"}, {"mtu_line": "fesx", "jumbo": 10240}, {"lag_line": "primary", "lldp": False}]
 )

@@ -12,6 +12,12 @@ from lab_helpers import wait_until
 JUMBO = [{"host": "leaf5", "object": "jumbo", "field": "jumbo", "from": False, "to": True}]
 NAME = "run-leaf.1.reload"
 PORT = "GigabitEthernet1/1/1"
+TYPED = ["config-line"] * 3  # `jumbo`, and the sizes that the ve and the routed port have
+OWN = ("Ve10", "GigabitEthernet1/1/1")
+
+
+def stated(config: Any) -> list[str]:
+    return sorted(line for lines in config.stanzas.values() for line in lines if "mtu" in line)
 
 
 @pytest.mark.parametrize("options", [{}, {"reload_questions": 2}, {"reload_questions": 2, "any_key": False}])
@@ -20,7 +26,7 @@ def test_jumbo_is_saved_reloaded_and_read_back(start: Any, options: Any) -> None
     assert served.driver.diff(JUMBO).startswith("+jumbo\n")
     handle = served.driver.apply(JUMBO, 0, NAME)
     assert (handle["changed"], served.device.jumbo_state()) == (True, "active")
-    assert served.kinds() == ["config-line", "write-startup", "reboot"]
+    assert served.kinds() == [*TYPED, "write-startup", "reboot"]
     assert served.driver.confirm(handle) == {"confirmed": True, "persisted": True}
     found = served.driver.revert(handle)
     assert (found["reverted"], served.device.jumbo_state()) == (True, "active")
@@ -31,11 +37,12 @@ def test_jumbo_is_saved_reloaded_and_read_back(start: Any, options: Any) -> None
 def test_what_somebody_configured_and_never_reloaded_is_finished(start: Any) -> None:
     served = start()
     served.type("jumbo")
-    assert served.driver.diff(JUMBO).startswith("(a save and a reload")
+    found = served.driver.diff(JUMBO)
+    assert ("+jumbo" in found, "(a save and a reload" in found) == (False, True)
     served.save()
     served.driver.apply(JUMBO, 0, NAME)
     assert served.device.jumbo_state() == "active"
-    assert served.kinds() == ["config-line", "reboot"]
+    assert served.kinds() == [*TYPED, "write-startup", "reboot"]
 
 
 def test_active_and_taken_out_of_the_saved_configuration_needs_no_reload(start: Any) -> None:
@@ -54,6 +61,75 @@ def test_a_save_that_is_refused_reloads_nothing_and_takes_the_line_out_again(sta
     with pytest.raises(JumboError, match="did not save: .*write to flash failed"):
         served.driver.apply(JUMBO, 0, NAME)
     assert (served.device.jumbo_state(), served.device.is_on, "reboot" in served.kinds()) == ("absent", True, False)
+    assert stated(served.device.running) == [], "only our own lines were taken out"
+
+
+@pytest.mark.parametrize("default_line", ["kept", "dropped", "refused"])
+@pytest.mark.parametrize("follows_jumbo", [False, True])
+def test_what_interfaces_send_is_the_same_after_the_reload(start: Any, follows_jumbo: bool, default_line: str) -> None:
+    served = start(follows_jumbo=follows_jumbo, default_line=default_line)
+    assert "+  ip mtu 1500" in served.driver.diff(JUMBO)
+    served.driver.apply(JUMBO, 0, NAME)
+    assert [served.plane.mtus[name] for name in OWN] == [1500, 1500]
+    assert served.driver.read()["saved"] is True
+    assert served.driver.apply(JUMBO, 0, NAME)["changed"] is False
+    served.device.reload()
+    served.pass_time(1)
+    assert [served.plane.mtus[name] for name in OWN] == [1500, 1500], "and so does any later boot"
+
+
+def test_what_somebody_stated_is_not_stated_again_nor_taken_out(start: Any) -> None:
+    served = start(follows_jumbo=True)
+    served.type("interface ve 10", "ip mtu 1400")
+    served.save()
+    served.device.trouble.save_refused = True
+    with pytest.raises(JumboError, match="did not save"):
+        served.driver.apply(JUMBO, 0, NAME)
+    assert stated(served.device.running) == ["ip mtu 1400"]
+    served.device.trouble.save_refused = False
+    served.driver.apply(JUMBO, 0, NAME)
+    assert [served.plane.mtus[name] for name in OWN] == [1400, 1500]
+
+
+def test_a_run_that_was_cut_after_its_lines_or_after_the_reload_is_gone_on_with(start: Any) -> None:
+    served = start(follows_jumbo=True, default_line="dropped")
+    served.type("jumbo")
+    served.save()
+    served.device.reload()
+    served.pass_time(1000)
+    served.call(served.handle.set_unreachable(False))
+    assert served.plane.mtus["Ve10"] > 9000
+    assert "+  ip mtu 1500" in served.driver.diff(JUMBO)
+    served.driver.apply(JUMBO, 0, NAME)
+    assert [served.plane.mtus[name] for name in OWN] == [1500, 1500]
+    cut = start()
+    cut.type("jumbo", "interface ve 10", "ip mtu 1500")
+    assert cut.driver.read()["saved"] is True, "nothing in it is somebody else's"
+    cut.driver.apply(JUMBO, 0, NAME)
+    assert stated(cut.device.startup) == ["ip mtu 1500", "ip mtu 1500"]
+
+
+def test_what_is_stated_and_would_grow_by_the_reload_is_refused(start: Any) -> None:
+    served = start().with_jumbo()
+    served.type("interface ve 10", "ip mtu 9000", "exit", "no jumbo")
+    served.save()
+    served.device.reload()
+    served.pass_time(1000)
+    served.call(served.handle.set_unreachable(False))
+    before = len(served.kinds())
+    for act in (lambda: served.driver.diff(JUMBO), lambda: served.driver.apply(JUMBO, 0, NAME)):
+        with pytest.raises(JumboError, match="Ve10: it states IP MTU 9000 and has 1500"):
+            act()
+    assert len(served.kinds()) == before
+
+
+def test_a_box_whose_ports_are_all_routed_is_refused_before_anything_is_typed(start: Any) -> None:
+    ports = "".join(f"interface ethernet 1/1/{n}\n ip address 10.0.{n}.0 255.255.255.254\n!\n" for n in range(1, 13))
+    served = start(ports)
+    for act in (lambda: served.driver.diff(JUMBO), lambda: served.driver.apply(JUMBO, 0, NAME)):
+        with pytest.raises(JumboError, match="no port prints its frame size.*leave one port without an address"):
+            act()
+    assert served.kinds() == []
 
 
 def test_a_busy_flash_is_waited_for(start: Any) -> None:
@@ -71,12 +147,36 @@ def test_a_box_that_does_not_come_back_is_unreachable_with_what_to_do(start: Any
     assert served.device.startup.has("jumbo")
 
 
+@pytest.mark.parametrize("what", ["users", "commands"])
+def test_a_box_that_boots_may_refuse_users_and_commands_for_a_while(start: Any, what: str) -> None:
+    served = start()
+    served.device.trouble.boots_without = what
+    served.driver.apply(JUMBO, 0, NAME)
+    assert served.device.jumbo_state() == "active"
+
+
+def test_a_box_that_goes_on_to_refuse_its_users_is_told_with_that_in_the_end(start: Any) -> None:
+    served = start()
+    served.device.trouble.boots_without, served.device.trouble.boots_seconds = "users", 60.0
+    with pytest.raises(Unreachable, match="not back 3 s after its reload: .*refused the credentials.*ansible_password"):
+        served.impatient(reload_within=3.0).apply(JUMBO, 0, NAME)
+
+
+@pytest.mark.parametrize("line", ["jumbo", "ip mtu"])
+def test_a_line_without_an_answer_is_read_and_not_typed_again(start: Any, line: str) -> None:
+    served = start()
+    trouble = served.device.trouble
+    trouble.hangs, trouble.hang_at, trouble.hang_seconds = 1, line, 3
+    served.impatient().apply(JUMBO, 0, NAME)
+    assert served.kinds() == [*TYPED, "write-startup", "reboot"]
+
+
 def test_a_save_without_an_answer_is_read_back(start: Any) -> None:
     served = start()
     trouble = served.device.trouble
     trouble.hangs, trouble.hang_at, trouble.hang_seconds = 1, "write memory", 3
     served.impatient().apply(JUMBO, 0, NAME)
-    assert served.kinds() == ["config-line", "write-startup", "reboot"]
+    assert served.kinds() == [*TYPED, "write-startup", "reboot"]
 
 
 def test_what_others_did_not_save_would_be_lost_so_nothing_is_reloaded(start: Any) -> None:

@@ -221,6 +221,22 @@ def test_sessions_on_links_that_change_are_told_and_no_others():
     assert told == ["  session: bgp over leaf2:Ethernet1 - spine1:Ethernet2, whose MTU changes"]
 
 
+def test_what_takes_a_step_back_is_told_for_each_kind_of_its_devices():
+    text = shown(fabric.with_boxes(fabric.inventory(), "leaf2"))
+    (mixed,) = (
+        step
+        for step in fabric.planned(fabric.with_boxes(fabric.inventory(), "leaf2")).steps
+        if step.phase == "svi" and step.hosts == ("leaf2", "leaf3")
+    )
+    box, switch = (line for line in block(text, mixed.id) if "stopped within it" in line)
+    assert box.startswith("  stopped within it: nothing takes it back on leaf2; only where management crosses what")
+    assert box.endswith("a reload of the whole box does, after 300 s, unless it is confirmed")
+    assert (
+        switch
+        == "  stopped within it: the device's own timer on leaf3 takes it back after 300 s, unless it is confirmed"
+    )
+
+
 def test_who_loses_what_and_who_sends_large_is_told_for_every_step():
     text = shown(small())
     first, lift, last = (block(text, step) for step in ("canary.1.host_link", "canary.1.lift", "soak.persist"))

@@ -11,7 +11,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.lowering import l
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.plan import Plan, make_plan
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.platform_table import PLATFORMS
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.proof import NotProven, prove
-from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Change
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.steps import Change, Step
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.supported import refuse_unsupported
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.window import is_open
 from unit.mtu.fabric import all_changes, inventory, large, load, paired, planned, states, with_boxes
@@ -63,6 +63,15 @@ def test_a_box_is_reloaded_alone_before_its_rack_with_every_cable_declared():
     assert [(outage.link, outage.seconds) for outage in step.outage] == cables
     assert (step.dead_man, step.gate.name, step.gate.ip_mtus) == (None, "cross_rack", (1500,))
     assert {"h3:eth1", "h4:eth1"} < {end for pair in step.gate.pairs for end in pair}
+
+
+def test_nothing_but_a_reload_takes_sizes_of_a_box_back_and_the_plan_says_of_which():
+    plan = planned(with_boxes(inventory(), "leaf2"))
+    kinds = {step.phase: step.dead_man for step in plan.steps if "leaf2" in step.hosts and step.dead_man}
+    assert (kinds["svi"].kind, kinds["svi"].others) == ("reload_timer", (("leaf3", "commit_timer"),))
+    assert (kinds["link"].kind, kinds["link"].others) == ("commit_timer", (("leaf2", "reload_timer"),))
+    for step in plan.steps:
+        assert Step.from_dict(step.as_dict()).dead_man == step.dead_man
 
 
 def test_boxes_of_a_stage_go_one_after_the_other_and_the_canary_first():

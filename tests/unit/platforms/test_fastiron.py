@@ -1,9 +1,15 @@
 """What the FastIron driver makes of what boxes print, and what it types. Real outputs where there are some."""
 
 import pytest
+from ansible_collections.jumbo.fabric.plugins.module_utils.mtu import boxes
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.counters import counter_delta
-from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_state, parse_fastiron
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import (
+    fastiron_dead_man,
+    fastiron_state,
+    parse_fastiron,
+)
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms import fastiron_words as words
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Access
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_words import Config
 from unit.filter.outputs import fixture, real
 
@@ -16,7 +22,7 @@ lag core dynamic id 1
  ports ethe 1/1/3 to 1/1/4 ethe 2/1/3
 !
 vlan 10 name back by port
- tagged ethe 1/1/1
+ tagged ethe 1/1/1 lag 1 to 2
  untagged ethe 1/1/9 to 1/1/11
  router-interface ve 10
 !
@@ -74,10 +80,39 @@ def test_a_configuration_is_read_by_stanza():
     assert not Config.read("interface ve 10\n jumbo\n").has_jumbo, "inside a stanza it does nothing"
     assert (CONFIG.ip_mtu("GigabitEthernet1/1/2"), CONFIG.ip_mtu("Ve10")) == (9000, None)
     assert CONFIG.lags() == {"lg1": ["1/1/3", "1/1/4", "2/1/3"]}
-    assert CONFIG.vlans() == {"1/1/1": [10], "1/1/9": [10], "1/1/10": [10], "1/1/11": [10]}
+    assert CONFIG.vlans() == {"1/1/1": [10], "1/1/9": [10], "1/1/10": [10], "1/1/11": [10], "lg1": [10], "lg2": [10]}
+    assert Config.read("vlan 1 name DEFAULT-VLAN by port\n!\n").default_vlan == 1
+    assert Config.read("default-vlan-id 900\n").default_vlan == 900
     assert CONFIG.addresses("GigabitEthernet1/1/2") == ["10.0.0.0/31"]
     assert CONFIG.addresses("Ve10") == ["10.1.0.1/24", "fd00::1/64"]
     assert (CONFIG.is_routed("GigabitEthernet1/1/2"), CONFIG.is_routed("GigabitEthernet1/1/9")) == (True, False)
+
+
+PRINTED = "".join(
+    f"{name} is up, line protocol is up\n  MTU 1500 bytes\n"
+    for name in ("GigabitEthernet1/1/1", "GigabitEthernet1/1/3", "GigabitEthernet1/1/5", "Lag lg1")
+)
+OF_LAG = "lag core dynamic id 1\n ports ethe 1/1/3\n"
+
+
+@pytest.mark.parametrize(
+    ("vlans", "port", "idle", "lag"),
+    [
+        ("vlan 10 by port\n tagged ethe 1/1/1 lag 1\n", [[10, 10]], None, [[10, 10]]),
+        ("vlan 10 by port\n tagged ethe 1/1/1 ethe 1/1/3\n", [[10, 10]], None, [[10, 10]]),
+        ("vlan 1 name DEFAULT-VLAN by port\n", [[1, 1]], [[1, 1]], [[1, 1]]),
+        ("", None, None, None),
+    ],
+)
+def test_vlans_of_ports_and_lags_are_told_or_not_known(vlans, port, idle, lag):
+    config = Config.read(OF_LAG + vlans)
+    found = {name: one["vlans"] for name, one in fastiron_state.interfaces_of(PRINTED, config, config).items()}
+    assert found == {
+        "GigabitEthernet1/1/1": port,
+        "GigabitEthernet1/1/3": [],
+        "GigabitEthernet1/1/5": idle,
+        "lg1": lag,
+    }
 
 
 @pytest.mark.parametrize(
@@ -202,19 +237,83 @@ def test_neighbours_tell_their_largest_frame_or_nothing():
 def test_frames_that_disagree_are_not_active():
     port = {"kind": "switched", "ip_mtu": None}
     assert fastiron_state.is_active({"a": {**port, "device_mtu": 10200}, "b": {**port, "device_mtu": 1500}}) is False
-    assert fastiron_state.is_active({"a": {"kind": "routed", "ip_mtu": 1500, "device_mtu": 1500}}) is None
-    assert fastiron_state.is_active({"a": {"kind": "routed", "ip_mtu": 9000, "device_mtu": 9000}}) is True
+
+
+@pytest.mark.parametrize("stated", [1500, 9000])
+def test_a_box_whose_ports_are_all_routed_does_not_tell_whether_large_frames_are_active(stated):
+    found = {"a": {"kind": "routed", "ip_mtu": stated, "device_mtu": stated}}
+    config = Config.read("jumbo\n")
+    jumbo = fastiron_state.jumbo_of(found, config, config)
+    assert (jumbo["active"], boxes.stage_of({"jumbo": jumbo})) == (None, "saved")
 
 
 @pytest.mark.parametrize(
-    ("shown", "owner"),
-    [(None, "none"), ("No reload is scheduled", "none"), ("", "none"), ("Reload is scheduled in 00:00:05", "foreign")],
+    ("answer", "owner"),
+    [
+        ("", "none"),
+        ("\nNo reload is scheduled.\n", "none"),
+        ("Invalid input -> reload\nType ? for a list", "none"),
+        ("Reload is scheduled in 00:00:05", "foreign"),
+        ("Scheduled reload in 5 minutes, not saved", "foreign"),
+        ("Scheduled: 00:05:00 (no warm reload)", "foreign"),
+        ("No reload is scheduled in the next hour; one is at 10:00", "foreign"),
+        ("Error - not authorized", "foreign"),
+    ],
 )
-def test_a_scheduled_reload_is_somebodys_unless_only_a_size_waits(shown, owner):
-    assert fastiron_state.pending_of(shown, CONFIG, CONFIG)["owner"] == owner
-    waits = Config.read("interface ve 10\n ip mtu 9000\n")
-    if owner == "foreign":
-        assert fastiron_state.pending_of(shown, EMPTY, waits)["owner"] == "ours"
+def test_only_a_sentence_that_says_so_means_that_no_reload_is_scheduled(answer, owner):
+    assert fastiron_state.pending_of(words.scheduled_in(answer))["owner"] == owner
+
+
+ROUTES = """Total number of IP routes: 3
+Type Codes - B:BGP D:Connected O:OSPF R:RIP S:Static; Cost - Dist/Metric
+        Destination        Gateway         Port          Cost          Type Uptime
+1       0.0.0.0/0          10.100.0.1      ve 100        1/1           S    62d14h
+        0.0.0.0/0          192.168.1.1     1/1/4         1/1           S    62d14h
+2       10.100.0.0/24      DIRECT          ve 100        0/0           D    62d14h
+3       192.0.2.0/24       DIRECT          mgmt1         0/0           D    62d14h
+4       198.51.100.0/24    10.9.0.1        lg2           110/2         O    62d14h
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "ports"),
+    [
+        ("203.0.113.9", {"ve 100", "ethernet 1/1/4"}),
+        ("10.100.0.7", {"ve 100"}),
+        ("192.0.2.4", {"mgmt 1"}),
+        ("198.51.100.1", {"lag 2"}),
+        ("2001:db8::1", set()),
+    ],
+)
+def test_routes_tell_the_ports_by_which_an_address_is_reached(address, ports):
+    assert fastiron_dead_man.ports_to(ROUTES, address) == ports
+
+
+class Shell:
+    """A terminal that answers the help for `reload`."""
+
+    base_prompt = "SSH@leaf5"
+
+    def __init__(self, text):
+        self.text, self.typed, self.is_cut = text, [], False
+
+    def write_channel(self, keys):
+        self.typed.append(keys)
+
+    def read_until_pattern(self, _pattern):
+        return self.text
+
+    def paramiko_cleanup(self):
+        self.is_cut = True
+
+
+@pytest.mark.parametrize(("line", "knows"), [("  after   Reload after specified time", True), ("  <cr>", False)])
+def test_the_help_for_reload_is_left_without_enter(line, knows):
+    fastiron_session = pytest.importorskip(f"{words.__name__.removesuffix('words')}session")
+    session = fastiron_session.Session(Access("leaf5", "fastiron", "192.0.2.15"))
+    shell = session._shell = Shell(f"reload ?\n{line}\nSSH@leaf5#reload ")
+    assert session.schedules() is knows
+    assert (shell.typed, shell.is_cut) == (["reload ?"], True)
 
 
 def test_counters_that_a_reload_set_to_zero_have_not_wrapped():
