@@ -42,13 +42,13 @@ sanity: setup ## ansible-test sanity on a mirrored tree
 	tools/sanity.sh
 
 unit: setup ## unit and property tests (fast, no namespaces)
-	pytest tests/unit tests/property -n 2
+	pytest tests/unit tests/property -n 4
 
 search: setup ## the property tests with twenty times as many examples, new ones each time: five minutes
 	JUMBO_PROPERTIES=search pytest tests/property -n 2
 
 lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
-	pytest tests/lab -n 3 --dist loadfile --no-loadscope-reorder -m 'not long'
+	pytest tests/lab -n 2 --dist loadfile --no-loadscope-reorder -m 'not long'
 
 rollout-tests: able ## the whole roll-outs that lab-tests leaves out: more deaths, reboots and slow devices; half an hour
 	pytest tests/lab/rollout -n 2 --dist loadfile -m long
