@@ -50,7 +50,7 @@ search: setup ## the property tests with twenty times as many examples, new ones
 lab-tests: able ## tests over real packets: host programs, lab, front ends, whole roll-outs
 	pytest tests/lab -n 2 --dist loadfile --no-loadscope-reorder -m 'not long'
 
-rollout-tests: able ## the whole roll-outs that lab-tests leaves out: more deaths, reboots and slow devices; half an hour
+rollout-tests: able ## the whole roll-outs that lab-tests leaves out: more faults, deaths, reboots and slow devices; an hour
 	pytest tests/lab/rollout -n 2 --dist loadfile -m long
 
 kill-tests: able ## SIGKILL at every entry of the journal in a real lab: hours; JUMBO_KILL_EVERY=10 for a sample

@@ -46,6 +46,7 @@ for _level, _kind, data in s.recvmsg(64, 512, socket.MSG_ERRQUEUE)[1]:
 """
 
 
+@pytest.mark.long
 def test_a_border_is_raised_towards_the_fabric_and_answers_for_what_stays_at_1500(lab):
     before = outside(lab)
     outcome = lab.play("rollout")

@@ -11,6 +11,7 @@ import pytest
 pytestmark = pytest.mark.lab
 
 
+@pytest.mark.long
 def test_a_killed_controller_leaves_a_lock_that_is_taken_over_and_a_journal_that_is_taken_back(fabric, tmp_path):
     lab = fabric()
 

@@ -32,6 +32,7 @@ def fabric(tmp_path: Path) -> Iterator[Fabric]:
         lab_cli(tmp_path / "lab", "down")
 
 
+@pytest.mark.long
 def test_such_a_segment_is_refused_and_raised_with_a_waiver(fabric: Fabric) -> None:
     refused = fabric.play("rollout")
     assert (refused.status, refused.report["verdict"]) == (2, "failed"), refused.output

@@ -35,6 +35,7 @@ def test_a_spine_port_that_lies_is_named_alone_and_its_stage_taken_back(fabric):
     assert lab.stalls() == []
 
 
+@pytest.mark.long
 def test_a_tap_has_no_interface_so_its_link_is_named(fabric):
     lab = fabric("tap-1518")
     outcome = lab.play("rollout")
@@ -46,6 +47,7 @@ def test_a_tap_has_no_interface_so_its_link_is_named(fabric):
     assert lab.stalls() == []
 
 
+@pytest.mark.long
 def test_filtered_icmp_is_a_finding_and_no_failure(fabric):
     lab = fabric("icmp-filtered")
     outcome = lab.play("rollout")

@@ -56,6 +56,7 @@ def rack_is_at(racks, ip_mtu):
     return (now["h51"]["eth0"], now["leaf5"]["Ve10"]) == (ip_mtu, ip_mtu)
 
 
+@pytest.mark.long
 def test_a_refused_save_reloads_nothing_and_leaves_no_line(racks):
     lab = racks("save-refused", jumbo_stages=["canary", "leaf"])
     outcome = lab.play("rollout")

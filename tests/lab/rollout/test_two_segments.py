@@ -54,6 +54,7 @@ def lab(tmp_path):
         yield fabric
 
 
+@pytest.mark.long
 def test_every_wave_of_a_rack_with_two_segments_runs(lab):
     outcome = lab.play("rollout")
     assert (outcome.status, outcome.report["verdict"]) == (0, "passed"), outcome.output
