@@ -253,7 +253,7 @@ def test_after_a_reload_of_ours_sizes_go_up_and_come_back(start: Any, follows_ju
     handle = served.driver.apply(BOTH, 120, NAME)
     served.driver.confirm(handle)
     assert sizes(served) == (9000, 9214)
-    served.driver.revert({"name": NAME, "changes": BOTH})
+    served.driver.revert(handle)
     assert sizes(served) == (1500, 1500)
     served.device.reload()
     served.pass_time(5)
