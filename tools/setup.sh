@@ -23,7 +23,8 @@ missing_packages() {
     command -v "$command" >/dev/null || echo "${package_of[$command]}"
   done
   [ -n "$(usable_python)" ] || printf '%s\n' python3 python3-venv
-  has_sshd || ldconfig -p | grep -q libwrap.so.0 || echo libwrap0
+  # Not grep -q: it leaves at the first hit, and pipefail takes what ldconfig makes of that for a miss.
+  has_sshd || ldconfig -p | grep libwrap.so.0 >/dev/null || echo libwrap0
 }
 
 usable_python() {
