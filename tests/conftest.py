@@ -5,8 +5,10 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("same", derandomize=True)
-settings.register_profile("search", derandomize=False, max_examples=2000, print_blob=True)
+# How fast an example is says more of the machine than of the code.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", PATIENT, derandomize=True)
+settings.register_profile("search", PATIENT, derandomize=False, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("JUMBO_PROPERTIES", "same"))
