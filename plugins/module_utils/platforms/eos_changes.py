@@ -18,6 +18,7 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.eos_bgp imp
     others_over,
     with_blocks,
 )
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.half_drained import refuse_half_drained
 
 MTU, DRAINED = "ip_mtu", "drained"
 FIELDS = (MTU, DRAINED)
@@ -52,7 +53,7 @@ def resolved(changes: Sequence[Change], running: str, host: str) -> list[dict[st
             found.append(dict(change))
             continue
         if change["to"]:
-            _refuse_others(name, running, host)
+            refuse_half_drained(others_over(running, name), host=host, port=name, advice=ONLY_PLAIN)
             shut[name] = _to_shut(name, known.get(name, []), host)
         elif "shut" in change:  # but for those that somebody else has let up
             shut[name] = [neighbour for neighbour in change["shut"] if line_of(neighbour) in lines]
@@ -62,15 +63,6 @@ def resolved(changes: Sequence[Change], running: str, host: str) -> list[dict[st
             raise JumboError(message, host=host, object=name, advice=advice)
         found.append({**change, "shut": shut[name]})
     return found
-
-
-def _refuse_others(name: str, running: str, host: str) -> None:
-    others = others_over(running, name)
-    if others:
-        message = (
-            f"it may carry BGP sessions that are not shut down, so it would be drained by half: {', '.join(others)}"
-        )
-        raise JumboError(message, host=host, object=name, advice=ONLY_PLAIN)
 
 
 def _to_shut(name: str, neighbours: Sequence[Any], host: str) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any, Mapping, Sequence
 
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.base import Change
+from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.half_drained import refuse_half_drained
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_bgp import Neighbour
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.junos_words import Port, is_drain, shut_by, stated
 
@@ -31,7 +32,8 @@ def resolved(changes: Sequence[Change], ports: Mapping[str, Port], host: str) ->
             continue
         near = ports[name].neighbours if name in ports else ()
         if change["to"]:
-            _refuse_others(name, ports, host)
+            others = ports[name].others if name in ports else ()
+            refuse_half_drained(others, host=host, port=name, advice=ONLY_PLAIN)
             shut[name] = _to_shut(name, near, host)
         elif "shut" in change:  # but for those that somebody else has let up
             own = [neighbour.as_dict() for neighbour in near if neighbour.own]
@@ -42,15 +44,6 @@ def resolved(changes: Sequence[Change], ports: Mapping[str, Port], host: str) ->
             raise JumboError(message, host=host, object=name, advice=advice)
         found.append({**change, "shut": shut[name]})
     return found
-
-
-def _refuse_others(name: str, ports: Mapping[str, Port], host: str) -> None:
-    others = ports[name].others if name in ports else ()
-    if others:
-        message = (
-            f"it may carry BGP sessions that are not shut down, so it would be drained by half: {', '.join(others)}"
-        )
-        raise JumboError(message, host=host, object=name, advice=ONLY_PLAIN)
 
 
 def _to_shut(name: str, near: Sequence[Neighbour], host: str) -> list[dict[str, str]]:

@@ -24,7 +24,8 @@ from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron im
 PASSWORD = "lab-password"
 ENABLE = "lab-enable"
 PORTS = [f"GigabitEthernet1/1/{number}" for number in range(1, 13)]
-STARTUP = """
+# A segment behind a ve, and a routed port.
+ROUTED = """
 vlan 10 name back by port
  untagged ethe 1/1/2 to 1/1/3
  router-interface ve 10
@@ -35,7 +36,8 @@ interface ethernet 1/1/1
 interface ve 10
  ip address 10.1.0.1 255.255.255.0
 !
-interface management 1
+"""
+STARTUP = f"""{ROUTED}interface management 1
  ip address 127.0.0.1 255.0.0.0
 !
 hostname leaf5

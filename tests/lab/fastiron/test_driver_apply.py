@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ansible_collections.jumbo.fabric.plugins.module_utils.mtu.errors import JumboError
 from ansible_collections.jumbo.fabric.plugins.module_utils.platforms.fastiron_session import Session
-from lab.fastiron.conftest import PORTS
+from lab.fastiron.conftest import PORTS, ROUTED
 
 NAME = "run-leaf.1.svi"
 
@@ -177,19 +177,7 @@ def test_only_where_management_crosses_the_interface_a_reload_is_scheduled(start
 
 
 # Management that comes from afar, by a routed port; and none that the box tells a way to.
-FAR = """
-vlan 10 name back by port
- untagged ethe 1/1/2 to 1/1/3
- router-interface ve 10
-!
-interface ethernet 1/1/1
- ip address 10.0.0.0 255.255.255.254
-!
-interface ve 10
- ip address 10.1.0.1 255.255.255.0
-!
-hostname leaf5
-"""
+FAR = f"{ROUTED}hostname leaf5\n"
 
 
 @pytest.mark.parametrize(
